@@ -1,0 +1,250 @@
+package runtime
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/sashabaranov/go-openai"
+)
+
+// What bounds a live request when the fields of Live are zero.
+const (
+	DefaultIdle     = 10 * time.Minute // as long as the vendors' own clients wait
+	DefaultMaxBytes = 256 << 20
+
+	afterFinish = 30 * time.Second       // for usage and [DONE] after a finish_reason
+	afterDone   = 250 * time.Millisecond // for the end of the body after [DONE], so that the connection can be used again
+)
+
+// Live is the model behind an OpenAI-compatible endpoint. go-openai builds and
+// sends the request (address, authorization, headers); the bytes of the body are
+// those of Request.Body, and the response is read by Decode's own decoder, for
+// go-openai's types lose what must go back. Redirects are not followed.
+type Live struct {
+	BaseURL string            // "" means go-openai's default
+	Key     string            // "" sends no authorization
+	Org     string            // OpenAI-Organization, "" for none
+	HTTP    http.RoundTripper // nil: net/http's, with the environment's proxy settings
+	Dialect Dialect
+
+	Idle     time.Duration // how long no byte may come before the try fails; 0 means DefaultIdle
+	MaxBytes int64         // the largest response body; 0 means DefaultMaxBytes
+}
+
+// Complete sends req once. A response that is no complete answer, a failed
+// connect and a silence of Idle are an *UpstreamError; a context that has ended
+// is its error; a base URL that is none, and an *OwnError from HTTP, are errors
+// of ours.
+func (l *Live) Complete(ctx context.Context, req *Request) (*Answer, error) {
+	config, err := l.config()
+	if err != nil {
+		return nil, err
+	}
+	w := newWatch(At(ctx, req.Place), cmp.Or(l.Idle, DefaultIdle))
+	defer w.stop()
+	wire := &liveWire{client: l.client(), body: req.Body()}
+	config.HTTPClient = wire
+	send(w.ctx, openai.NewClientWithConfig(config), req.Stream)
+	var answer *Answer
+	if err = w.why(wire.err); wire.response != nil {
+		defer wire.response.Body.Close()
+		answer, err = l.read(wire.response, w)
+	}
+	if err == nil {
+		return answer, nil
+	}
+	return nil, l.sort(ctx, err)
+}
+
+// sort turns the error of a try into what Complete promises.
+func (l *Live) sort(ctx context.Context, err error) error {
+	if isOwn(err) {
+		var sent *url.Error // the client's frame around it says nothing here
+		if errors.As(err, &sent) {
+			return sent.Err
+		}
+		return err
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	up, ok := asUpstream(err)
+	if !ok {
+		up = connectError(ConnectKind(err), err.Error())
+	}
+	if len(l.Key) >= 8 { // an upstream may repeat the key
+		up.Text = strings.ReplaceAll(up.Text, l.Key, "[key]")
+	}
+	return up
+}
+
+// config is go-openai's configuration for this endpoint.
+func (l *Live) config() (openai.ClientConfig, error) {
+	config := openai.DefaultConfig(l.Key)
+	config.OrgID = l.Org
+	if l.BaseURL != "" {
+		config.BaseURL = l.BaseURL
+	}
+	u, err := url.Parse(config.BaseURL)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return config, fmt.Errorf("base URL %q: must look like https://host/v1", config.BaseURL)
+	}
+	return config, nil
+}
+
+var defaultTransport = sync.OnceValue(func() http.RoundTripper {
+	return http.DefaultTransport.(*http.Transport).Clone()
+})
+
+func (l *Live) client() *http.Client {
+	transport := l.HTTP
+	if transport == nil {
+		transport = defaultTransport()
+	}
+	return &http.Client{
+		Transport:     transport,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+// send makes go-openai send a request; liveWire keeps what comes of it. The model is
+// not named, because go-openai refuses models by lists of its own.
+func send(ctx context.Context, client *openai.Client, stream bool) {
+	request := openai.ChatCompletionRequest{Messages: []openai.ChatCompletionMessage{{Role: openai.ChatMessageRoleUser}}}
+	if !stream {
+		_, _ = client.CreateChatCompletion(ctx, request)
+		return
+	}
+	if opened, err := client.CreateChatCompletionStream(ctx, request); err == nil {
+		_ = opened.Close()
+	}
+}
+
+// liveWire is the HTTP client that go-openai sends through. It puts our bytes in the
+// place of go-openai's body and keeps the response to itself.
+type liveWire struct {
+	client   *http.Client
+	body     []byte
+	response *http.Response
+	err      error
+}
+
+// Do sends req with our body. go-openai gets an empty success in any case.
+func (w *liveWire) Do(req *http.Request) (*http.Response, error) {
+	own := req.Clone(req.Context())
+	own.ContentLength = int64(len(w.body))
+	own.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(w.body)), nil }
+	own.Body, _ = own.GetBody()
+	w.response, w.err = w.client.Do(own) //nolint:bodyclose // Complete closes it
+	return &http.Response{
+		StatusCode: http.StatusOK,
+		Header:     http.Header{},
+		Body:       io.NopCloser(strings.NewReader("{}")),
+		Request:    req,
+	}, w.err
+}
+
+// read reads a response to its end.
+func (l *Live) read(resp *http.Response, w *watch) (*Answer, error) {
+	limit := cmp.Or(l.MaxBytes, DefaultMaxBytes)
+	b := &liveBody{from: resp.Body, watch: w, left: limit, limit: limit}
+	r := &Response{Status: resp.StatusCode, Header: resp.Header}
+	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	r.Stream = kind == "text/event-stream"
+	first, err := b.next()
+	if r.Stream && r.Status/100 == 2 && (len(first) == 0 || isStream(true, first)) {
+		return l.readStream(r.Status, b, first, err)
+	}
+	r.Body = first
+	for err == nil {
+		var piece []byte
+		piece, err = b.next()
+		r.Body = append(r.Body, piece...)
+	}
+	r.End = EndOf(err)
+	if err != io.EOF && r.Status/100 == 2 {
+		return nil, b.broken(r, err)
+	}
+	return Decode(r, l.Dialect)
+}
+
+// readStream decodes an event stream while it arrives.
+func (l *Live) readStream(status int, b *liveBody, piece []byte, err error) (*Answer, error) {
+	var split Splitter
+	s := streamDecoder{dialect: l.Dialect, status: status}
+	for {
+		for _, block := range split.Feed(piece) {
+			s.block(block)
+		}
+		if err != nil {
+			break
+		}
+		switch {
+		case s.over():
+			b.watch.limit = afterDone
+		case s.finish != "":
+			b.watch.limit = min(b.watch.limit, afterFinish)
+		}
+		piece, err = b.next()
+	}
+	if isOwn(err) {
+		return nil, err
+	}
+	if rest := split.Rest(); rest != nil {
+		s.block(rest)
+	}
+	var large *sizeError
+	if errors.As(err, &large) && !s.over() {
+		s.err = s.malformed(large.Error())
+	}
+	return s.end(EndOf(err))
+}
+
+// liveBody reads a response within its bounds of size and silence.
+type liveBody struct {
+	from        io.Reader
+	watch       *watch
+	left, limit int64
+	buf         [32 << 10]byte
+}
+
+// next returns the bytes that come next, also along with an error.
+func (b *liveBody) next() ([]byte, error) {
+	b.watch.reset()
+	n, err := b.from.Read(b.buf[:])
+	if b.left -= int64(n); b.left < 0 {
+		return nil, &sizeError{b.limit}
+	}
+	return bytes.Clone(b.buf[:n]), b.watch.why(err)
+}
+
+// broken is the error of a success whose body did not come whole.
+func (b *liveBody) broken(r *Response, err error) error {
+	var large *sizeError
+	switch {
+	case isOwn(err):
+		return err
+	case errors.As(err, &large):
+		return &UpstreamError{Status: r.Status, Kind: KindMalformed, Text: err.Error()}
+	case r.End == EndTimeout:
+		return &UpstreamError{Status: r.Status, Kind: KindTimeout, Text: err.Error(), Retry: true}
+	default:
+		return &UpstreamError{Status: r.Status, Kind: KindCut, Text: "the response broke off: " + err.Error(), Retry: true}
+	}
+}
+
+type sizeError struct{ limit int64 }
+
+func (e *sizeError) Error() string {
+	return fmt.Sprintf("the response is larger than the limit of %d bytes", e.limit)
+}

@@ -1,0 +1,242 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// maxTries is how often one turn asks: once, and twice more after a fault that
+// is worth it.
+const maxTries = 3
+
+// loop is one run of a Runner: what changes while it goes on.
+type loop struct {
+	*Runner
+	run     *Run
+	history History
+	ids     map[string]bool // every call id in the history
+	stale   int             // turns since the last todo_write
+	written string          // the last text the model wrote
+}
+
+// fault marks an error of ours on its way up through task handlers, so that
+// none of them takes it for a failure of the child.
+type fault struct{ error }
+
+func (f *fault) Unwrap() error { return f.error }
+
+// begin checks the runner, writes the first messages and fires
+// UserPromptSubmit. A stop reason means that the run ends before its first
+// request.
+func (l *loop) begin(ctx context.Context) (StopReason, error) {
+	if l.Model == nil {
+		return "", fmt.Errorf("run agent %s: it has no model", l.path())
+	}
+	if l.MaxTurns < 1 {
+		return "", fmt.Errorf("run agent %s: MaxTurns is %d, must be at least 1", l.path(), l.MaxTurns)
+	}
+	if l.System != "" {
+		l.history.Append(SystemMessage(l.System))
+	}
+	l.history.Append(UserMessage(l.run.Prompt))
+	block := l.fireHooks(ctx, HookEvent{Kind: HookUserPromptSubmit, Prompt: l.run.Prompt})
+	switch {
+	case ctx.Err() != nil:
+		return StopCancelled, nil
+	case block != nil:
+		return StopRefused, nil
+	default:
+		return "", nil
+	}
+}
+
+// turns goes from turn to turn until one ends the run.
+func (l *loop) turns(ctx context.Context) (StopReason, error) {
+	for number := 1; number <= l.MaxTurns; number++ {
+		l.emit(Event{Kind: EventTurnStart, Turn: number})
+		if ctx.Err() != nil {
+			return StopCancelled, nil
+		}
+		turn := &Turn{Number: number}
+		stop, err := l.turn(ctx, turn)
+		l.run.Turns = append(l.run.Turns, *turn)
+		if stop != "" || err != nil {
+			return stop, err
+		}
+	}
+	return StopTurnLimit, nil
+}
+
+// turn asks the model once, with the tries it takes, and acts on the answer.
+// No stop reason means that the run goes on.
+func (l *loop) turn(ctx context.Context, turn *Turn) (StopReason, error) {
+	l.remind(turn)
+	turn.Sent = l.history.View()
+	place, failed, err := l.ask(ctx, turn)
+	switch {
+	case err != nil:
+		return "", err
+	case failed != nil:
+		l.run.Status = failed.Status
+		return StopUpstreamError, nil
+	case turn.Answer == nil:
+		return StopCancelled, nil
+	}
+	ids := l.keep(turn)
+	l.emit(Event{Kind: EventAnswer, Turn: turn.Number, Answer: turn.Answer})
+	if len(turn.Answer.Message.Calls) == 0 {
+		return l.end(ctx, turn.Answer), nil
+	}
+	before := l.todoVersion()
+	if err := l.answerCalls(ctx, place, turn, ids); err != nil {
+		return "", err
+	}
+	l.stale++
+	if l.todoVersion() != before {
+		l.stale = 0
+	}
+	if ctx.Err() != nil {
+		return StopCancelled, nil
+	}
+	return "", nil
+}
+
+// keep puts the answer into the history, its usage into the account, and
+// returns the ids of its calls as they now stand.
+func (l *loop) keep(turn *Turn) []string {
+	answer := turn.Answer
+	l.run.Usage = l.run.Usage.Add(answer.Usage)
+	l.wrote(answer.Message.Content)
+	message, ids := l.repairIDs(turn.Number, answer.Message)
+	l.history.Append(message)
+	return ids
+}
+
+// end classifies an answer without calls by its content. What the provider
+// gives as the reason counts only where content cannot tell.
+func (l *loop) end(ctx context.Context, answer *Answer) StopReason {
+	switch {
+	case ctx.Err() != nil:
+		return StopCancelled
+	case answer.Refused():
+		if strings.TrimSpace(answer.Message.Content) == "" {
+			l.wrote(answer.Refusal)
+		}
+		return StopRefused
+	case answer.Cut():
+		return StopTruncated
+	case strings.TrimSpace(answer.Message.Content) == "":
+		return StopEmpty
+	default:
+		l.run.Final = answer.Message.Content
+		return StopAnswer
+	}
+}
+
+func (l *loop) wrote(text string) {
+	if strings.TrimSpace(text) != "" {
+		l.written = text
+	}
+}
+
+// remind puts the reminder of a stale plan before the turn's request.
+func (l *loop) remind(turn *Turn) {
+	if l.path().Depth() > 0 {
+		return
+	}
+	if turn.Reminder = l.Todo.reminder(l.stale); turn.Reminder != "" {
+		l.history.Append(UserMessage(turn.Reminder))
+		l.emit(Event{Kind: EventReminder, Turn: turn.Number, Text: turn.Reminder})
+	}
+}
+
+func (l *loop) todoVersion() int {
+	if l.Todo == nil {
+		return 0
+	}
+	return l.Todo.version()
+}
+
+// ask sends the turn's request, again after faults worth it. It sets the
+// turn's answer, or returns the last fault, or neither when ctx ended.
+func (l *loop) ask(ctx context.Context, turn *Turn) (Place, *UpstreamError, error) {
+	place := Place{Agent: l.path(), Turn: turn.Number}
+	for {
+		place.Try++
+		answer, err := l.complete(At(ctx, place), place, turn.Sent)
+		if err == nil {
+			turn.Answer = answer
+			return place, nil, nil
+		}
+		failed, isUpstream := errors.AsType[*UpstreamError](err)
+		cancelled := ctx.Err() != nil
+		if cancelled && (isUpstream || isContextError(err)) {
+			if isUpstream {
+				l.wrote(failed.Partial)
+			}
+			return place, nil, nil
+		}
+		if !isUpstream {
+			return place, nil, fmt.Errorf("ask model for %s turn %d: %w", place.Agent, place.Turn, err)
+		}
+		l.failTry(turn, failed)
+		if !failed.Retry || place.Try == maxTries {
+			return place, failed, nil
+		}
+		if !l.wait(ctx, place.Try+1, failed.RetryAfter) {
+			return place, nil, nil
+		}
+	}
+}
+
+// complete is one try. A model that crashes is a fault of ours.
+func (l *loop) complete(ctx context.Context, place Place, messages View) (answer *Answer, err error) {
+	defer func() {
+		if crash := recover(); crash != nil {
+			answer, err = nil, fmt.Errorf("the model client crashed: %v", crash)
+		}
+	}()
+	answer, err = l.Model.Complete(ctx, &Request{
+		Place:    place,
+		Model:    l.ModelName,
+		Messages: messages,
+		Tools:    l.Tools.Definitions(),
+		Params:   l.Params,
+		Stream:   l.Stream,
+	})
+	if err == nil && answer == nil {
+		err = errors.New("the model client gave no answer")
+	}
+	return answer, err
+}
+
+// failTry keeps what a failed try leaves: its kind, what it cost, what it had
+// written.
+func (l *loop) failTry(turn *Turn, failed *UpstreamError) {
+	turn.Failed = append(turn.Failed, FailedTry{Status: failed.Status, Kind: failed.Kind})
+	l.run.Usage = l.run.Usage.Add(failed.Usage)
+	l.wrote(failed.Partial)
+	l.emit(Event{Kind: EventTryFailed, Turn: turn.Number, Err: failed})
+}
+
+// wait waits before the given try and reports false when ctx ended.
+func (l *loop) wait(ctx context.Context, try int, asked time.Duration) bool {
+	if l.Backoff == nil {
+		return ctx.Err() == nil
+	}
+	timer := time.NewTimer(l.Backoff(try, asked))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return ctx.Err() == nil
+	case <-ctx.Done():
+		return false
+	}
+}
+
+func isContextError(err error) bool {
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}

@@ -1,0 +1,98 @@
+package runtime
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"time"
+)
+
+// Runner is one agent loop with its own message history. Set the fields, then
+// call Run once. A child inherits Model (through the task's factory), Hooks,
+// Policy, Identity, Tape, Observe, Backoff, Params, Stream, ModelName and
+// Dialect, the very same objects, from the runner whose call starts it.
+type Runner struct {
+	Agent     Path   // "" means Root
+	Label     string // "" means the agent path
+	Model     Model
+	ModelName string
+	System    string
+	Tools     *Registry
+	MaxTurns  int       // answers; at least 1
+	Todo      *TodoList // nil: no reminder
+	Hooks     *Hooks
+	Policy    Policy // nil: every call that is well-formed is allowed
+	Identity  string // who the session acts for; in every hook and policy event
+	Tape      Tape   // nil: every call runs
+	Observe   Observer
+	Stream    bool
+	Params    []Param
+	Dialect   Dialect
+	// Backoff returns how long to wait before the given try (2, 3). Nil waits
+	// for nothing, which is what a replay wants.
+	Backoff func(try int, asked time.Duration) time.Duration
+}
+
+// Tape answers calls from a recording instead of running them.
+type Tape interface {
+	// Outcome returns the recorded verdict and result of a call, and whether
+	// the call is to be answered from tape at all. An error (no recorded call
+	// at this place) ends the session.
+	Outcome(place Place, call CallRecord) (verdict Verdict, result string, taped bool, err error)
+}
+
+// Run sends prompt and loops until the model gives a final answer, a limit
+// stops it or ctx ends. An error means that the harness failed, here or in a
+// child; what the model or the upstream did wrong is the Stop of the Run. With
+// an error the Run is complete up to the point reached, its history paired and
+// its Stop "".
+//
+// A UserPromptSubmit hook that blocks ends the run as refused before any
+// request.
+func (r *Runner) Run(ctx context.Context, prompt string) (*Run, error) {
+	l := &loop{
+		Runner: r,
+		run:    &Run{Agent: r.path(), Label: r.label(), Prompt: prompt},
+		ids:    make(map[string]bool),
+	}
+	l.emit(Event{Kind: EventRunStart, Text: prompt})
+	stop, err := l.begin(ctx)
+	if stop == "" && err == nil {
+		stop, err = l.turns(ctx)
+	}
+	if ours, ok := errors.AsType[*fault](err); ok {
+		err = ours.error
+	}
+	l.finish(ctx, stop, err)
+	return l.run, err
+}
+
+// finish closes the books of a run and tells hooks and observer.
+func (l *loop) finish(ctx context.Context, stop StopReason, err error) {
+	run := l.run
+	run.Stop = stop
+	run.History = l.history.View()
+	if stop != StopAnswer {
+		run.Partial = l.written
+	}
+	run.Tree = run.Usage
+	for _, child := range run.Children() {
+		run.Tree = run.Tree.Add(child.Tree)
+	}
+	if err == nil && stop != StopCancelled {
+		l.fireHooks(ctx, HookEvent{Kind: HookStop, Reason: stop, Final: run.Final})
+	}
+	l.emit(Event{Kind: EventRunEnd, Run: run, Err: err})
+}
+
+func (r *Runner) path() Path { return cmp.Or(r.Agent, Root) }
+
+func (r *Runner) label() string { return cmp.Or(r.Label, string(r.path())) }
+
+func (r *Runner) emit(e Event) {
+	if r.Observe == nil {
+		return
+	}
+	e.Agent, e.Label = r.path(), r.label()
+	r.Observe(e)
+}

@@ -1,0 +1,131 @@
+package runtime
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+// TaskToolName is the name of the tool that starts a child.
+const TaskToolName = "task"
+
+// MaxChildTurns is the most turns a child can be given: one that needs more
+// was given too large a task.
+const MaxChildTurns = 30
+
+// TaskOptions says how a task tool makes its children. What it does not name
+// comes from the runner whose call starts the child, the very same objects:
+// identity, tape, observer, model name, parameters, dialect, stream and
+// back-off.
+type TaskOptions struct {
+	ModelFactory func() (Model, error)     // called once per task, after the registry was checked
+	ToolsFactory func() (*Registry, error) // called once per task, first; a new registry each time
+	SystemPrompt string                    // of every child
+	MaxTurns     int                       // of every child, 1 to MaxChildTurns
+	Hooks        *Hooks                    // the parent's own object, and so every child's
+	Policy       Policy                    // likewise
+}
+
+//go:embed task.md
+var taskDescription string
+
+type taskArguments struct {
+	Description string `json:"description"`
+}
+
+// NewTask returns the task tool: it runs a child agent on a history of its own
+// and gives back nothing but the child's final text.
+func NewTask(o TaskOptions) (Tool, error) {
+	switch {
+	case o.MaxTurns <= 0:
+		return Tool{}, errors.New("maxTurns must be a positive integer")
+	case o.MaxTurns > MaxChildTurns:
+		return Tool{}, errors.New("maxTurns must be at most 30")
+	case o.Hooks == nil || o.Policy == nil:
+		return Tool{}, errors.New("subagent capability requires hooks and permission policy")
+	case o.ModelFactory == nil || o.ToolsFactory == nil:
+		return Tool{}, errors.New("subagent capability requires a model factory and a tools factory")
+	}
+	tool, err := NewTool(TaskToolName, strings.TrimSpace(taskDescription), EffectExternal,
+		func(ctx context.Context, call Invocation, args taskArguments) (string, error) {
+			return o.run(ctx, call, trimBlank(args.Description))
+		})
+	if err != nil {
+		return Tool{}, err
+	}
+	description := tool.Schema.Properties["description"]
+	description.MinLength, description.Pattern = jsonschema.Ptr(1), notBlank
+	return tool, nil
+}
+
+var errSubagentExecution = &ToolError{CodeSubagentExecution, "Subagent execution failed"}
+
+// run starts one child and waits for it.
+func (o *TaskOptions) run(ctx context.Context, call Invocation, description string) (string, error) {
+	registry, err := factory(o.ToolsFactory)
+	switch {
+	case err != nil:
+		return "", errSubagentExecution
+	case registry == nil:
+		return "", &ToolError{CodeSubagentConfiguration, "Subagent tools factory must return ToolRegistry"}
+	case registry.has(TaskToolName):
+		return "", &ToolError{CodeSubagentConfiguration, "Subagent tools must not include task"}
+	}
+	model, err := factory(o.ModelFactory)
+	if err != nil || model == nil {
+		return "", errSubagentExecution
+	}
+	child := o.child(call, model, registry, description)
+	run, err := child.Run(ctx, description)
+	call.record.Child = run
+	if err != nil {
+		return "", &fault{err} // ours, not the child's: it goes up to whoever started the session
+	}
+	return o.report(run)
+}
+
+// child is the runner of one task.
+func (o *TaskOptions) child(call Invocation, model Model, registry *Registry, description string) *Runner {
+	child := *call.Runner
+	child.Agent = call.Place.Agent.Child(call.Place.Turn, call.Call)
+	child.Label = description
+	child.Model = model
+	child.System = o.SystemPrompt
+	child.Tools = registry
+	child.MaxTurns = o.MaxTurns
+	child.Todo = nil // its list is its registry's alone; reminders are the root's
+	child.Hooks, child.Policy = o.Hooks, o.Policy
+	return &child
+}
+
+// report turns the end of a child into the result of its call. Nothing of a
+// failure's inside goes to the parent.
+func (o *TaskOptions) report(run *Run) (string, error) {
+	switch run.Stop {
+	case StopAnswer:
+		return run.Final, nil
+	case StopTurnLimit:
+		return "", &ToolError{CodeSubagentTurnLimit,
+			fmt.Sprintf("Subagent exceeded max_turns=%d without a final answer", o.MaxTurns)}
+	case StopCancelled:
+		return "", errInterrupted
+	case StopTruncated, StopRefused, StopEmpty, StopUpstreamError:
+		return "", errSubagentExecution
+	default:
+		return "", &fault{fmt.Errorf("report run of %s: unknown stop reason %q", run.Agent, run.Stop)}
+	}
+}
+
+// factory calls make and counts a panic as its error.
+func factory[T any](make func() (T, error)) (made T, err error) {
+	defer func() {
+		if crash := recover(); crash != nil {
+			err = fmt.Errorf("factory crashed: %v", crash)
+		}
+	}()
+	return make()
+}
