@@ -1,0 +1,114 @@
+package record
+
+import (
+	"fmt"
+
+	"github.com/tapetree/tapetree/runtime"
+	"github.com/tapetree/tapetree/transcripts"
+)
+
+// trouble is the first history difference of an agent. Later requests that
+// differ too are counted, not reported: they mostly follow from it.
+type trouble struct {
+	at      place
+	message string
+	detail  string
+	later   int
+}
+
+// historyNote is the finding of the agent's history, if there is one. The
+// agent's lock is held.
+func (t *agentTape) historyNote() []note {
+	if t.trouble == nil {
+		return nil
+	}
+	message := t.trouble.message
+	if n := t.trouble.later; n > 0 {
+		message += fmt.Sprintf(" (and new differences in %s)", counted(n, "later request"))
+	}
+	at := t.trouble.at
+	return []note{{at: at, detail: t.trouble.detail, finding: Finding{Code: codeHistory, Agent: at.Agent, Turn: at.Turn, Message: message}}}
+}
+
+// grade compares req with e and enters what came out. The agent's lock is held.
+func (r *Replayer) grade(t *agentTape, e *transcripts.Exchange, req *runtime.Request) {
+	c := t.comparer.compare(e, req)
+	r.ledger.graded(c.grade())
+	r.ledger.used(t.comparer.uses)
+	clear(t.comparer.uses)
+	at := placeOf(e)
+	t.warn(r, at, codePrompt, "the system text differs from the recorded one", e, c.prompt)
+	t.warn(r, at, codeTools, "schemas, model or parameters differ from the recorded ones", e, c.tools)
+	switch {
+	case len(c.history) == 0:
+	case t.trouble != nil:
+		t.trouble.later++
+	default:
+		t.trouble = &trouble{
+			at: at, message: summary(c.history),
+			detail: r.detail(at, "the messages differ from the recorded ones", e, c.history),
+		}
+	}
+}
+
+// warn enters a prompt or tools difference, the same one once for each agent.
+func (t *agentTape) warn(r *Replayer, at place, code, what string, e *transcripts.Exchange, found []difference) {
+	if len(found) == 0 {
+		return
+	}
+	message := summary(found)
+	if t.reported[message] {
+		return
+	}
+	t.reported[message] = true
+	r.ledger.add(at, code, message, r.detail(at, what, e, found))
+}
+
+// miss enters that a request has no exchange left, and returns the error that
+// ends the session. t is nil when nothing of the agent was recorded; else its
+// lock is held.
+func (r *Replayer) miss(at place, t *agentTape, req *runtime.Request, why string) error {
+	r.breakOff()
+	nearest := r.nearest(at, t)
+	var found []difference
+	if nearest != nil {
+		c := comparer{fold: r.options.Fold, redact: r.options.Redact, rules: r.options.Volatile, secrets: &pairs{}}
+		out := c.compare(nearest, req)
+		found = append(append(out.history, out.tools...), out.prompt...)
+	}
+	message := fmt.Sprintf("no exchange left for %s: %s", headline(at), why)
+	r.ledger.add(at, codeMissing, message, r.detail(at, why, nearest, found))
+	return fmt.Errorf("replay %s turn %d of %s: %w", at.Agent, at.Turn, r.file.Path, ErrMissing)
+}
+
+// nearest is the exchange that a missed request stands closest to: the agent's
+// own last one up to its turn, else the first of its nearest sibling, else the
+// one whose answer started the agent.
+func (r *Replayer) nearest(at place, t *agentTape) *transcripts.Exchange {
+	if t != nil {
+		nearest := t.exchanges[0]
+		for _, e := range t.exchanges {
+			if placeOf(e).compare(at) <= 0 {
+				nearest = e
+			}
+		}
+		return nearest
+	}
+	parent, turn, _, ok := at.Agent.Parent()
+	if !ok {
+		return nil
+	}
+	for _, path := range r.agentPaths() {
+		if p, siblingTurn, _, ok := path.Parent(); ok && p == parent && siblingTurn == turn {
+			return r.agents[path].exchanges[0]
+		}
+	}
+	if above := r.agents[parent]; above != nil {
+		for _, e := range above.exchanges {
+			if e.Turn == turn {
+				return e
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,166 @@
+package record
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/tapetree/tapetree/runtime"
+	"github.com/tapetree/tapetree/transcripts"
+)
+
+// RecorderOptions sets up a Recorder.
+type RecorderOptions struct {
+	Fold   *runtime.Folder  // nil: no path is folded
+	Redact *Redactor        // nil: known key shapes are still replaced
+	Now    func() time.Time // nil: time.Now
+}
+
+// Recorder writes a session to a transcript while it runs: what passes its
+// Transport, and the events it observes. Paths and secrets are replaced before
+// anything is written. It is safe for concurrent use.
+//
+// After a failed write, such as a full disk, nothing more is recorded and every
+// further request fails with that error; what was finished stays in the partial
+// file.
+type Recorder struct {
+	writer *transcripts.Writer
+	fold   *runtime.Folder
+	redact *Redactor
+	now    func() time.Time
+	start  time.Time
+
+	mu        sync.Mutex
+	err       error // the first failed write
+	threads   map[runtime.Path]*thread
+	exchanges int
+	requests  int // that are no model exchanges
+	times     []transcripts.ExchangeTime
+	order     []string
+	stops     map[runtime.Path]runtime.StopReason
+}
+
+// NewRecorder starts a recording into w. Its clock starts now.
+func NewRecorder(w *transcripts.Writer, o RecorderOptions) *Recorder {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Redact == nil {
+		o.Redact = NewRedactor(nil)
+	}
+	return &Recorder{
+		writer: w, fold: o.Fold, redact: o.Redact, now: o.Now, start: o.Now(),
+		threads: map[runtime.Path]*thread{},
+		stops:   map[runtime.Path]runtime.StopReason{},
+	}
+}
+
+// Observe takes the starts and ends of calls and the ends of agents; give it to
+// runtime.Runner.Observe. A failed write shows at the next request and at Close.
+func (r *Recorder) Observe(e runtime.Event) {
+	switch e.Kind {
+	case runtime.EventCallStart:
+		r.note("+", e)
+	case runtime.EventCallEnd:
+		r.note("-", e)
+		r.wrote(r.writer.Call(r.toolLine(e)), "record call %s", callName(place{Agent: e.Agent, Turn: e.Turn, Call: e.Call.Number}))
+	case runtime.EventRunEnd:
+		if e.Run.Stop == "" { // a fault of ours: the agent did not end of its own
+			return
+		}
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.stops[e.Agent] = e.Run.Stop
+	}
+}
+
+// note enters the start (+) or end (-) of a call into the session's order.
+func (r *Recorder) note(sign string, e runtime.Event) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.order = append(r.order, sign+callName(place{Agent: e.Agent, Turn: e.Turn, Call: e.Call.Number}))
+}
+
+func (r *Recorder) toolLine(e runtime.Event) *transcripts.Call {
+	line := &transcripts.Call{
+		Agent: e.Agent, Turn: e.Turn, Call: e.Call.Number,
+		ID: e.Call.ID, Name: e.Call.Name,
+		Arguments: normalText(r.fold, r.redact, e.Call.Arguments),
+		Verdict:   e.Call.Verdict,
+		Result:    normalText(r.fold, r.redact, e.Call.Result),
+	}
+	if e.Call.Child != nil {
+		line.Child = e.Call.Child.Agent
+	}
+	return line
+}
+
+// wrote notes the first failed write and returns it, wrapped, or nil.
+func (r *Recorder) wrote(err error, format string, args ...any) error {
+	if err == nil {
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.err == nil {
+		r.err = &runtime.OwnError{Err: fmt.Errorf(format+": %w", append(args, err)...)}
+	}
+	return r.err
+}
+
+// failed returns the first failed write.
+func (r *Recorder) failed() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.err
+}
+
+// since gives the time since the recording began in milliseconds, to a tenth.
+func (r *Recorder) since(t time.Time) float64 {
+	return math.Round(float64(t.Sub(r.start))/float64(time.Millisecond)*10) / 10
+}
+
+// Close puts the transcript in place and returns it. Exchanges still under way
+// are not in it. After a failed write it leaves the partial file, names it and
+// returns that error. Without any exchange nothing is written: the error holds
+// transcripts.ErrEmpty.
+func (r *Recorder) Close() (*transcripts.File, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.err != nil {
+		kept, _ := r.writer.Keep() // fails with what failed before, which is told
+		if strings.Contains(r.err.Error(), kept) {
+			return nil, r.err
+		}
+		return nil, fmt.Errorf("%w; what was finished is in %s", r.err, kept)
+	}
+	slices.SortFunc(r.times, func(a, b transcripts.ExchangeTime) int {
+		return place{Agent: a.Agent, Turn: a.Turn, Try: a.Try}.compare(place{Agent: b.Agent, Turn: b.Turn, Try: b.Try})
+	})
+	end := &transcripts.End{Exchanges: r.exchanges}
+	for agent, reason := range r.stops {
+		end.Stops = append(end.Stops, transcripts.Stop{Agent: agent, Reason: reason})
+	}
+	slices.SortFunc(end.Stops, func(a, b transcripts.Stop) int { return comparePaths(a.Agent, b.Agent) })
+	return r.writer.Close(&transcripts.Timing{Exchanges: r.times, Order: r.order}, end)
+}
+
+// thread returns what an agent sent so far.
+func (r *Recorder) thread(agent runtime.Path) *thread {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	t := r.threads[agent]
+	if t == nil {
+		t = &thread{}
+		r.threads[agent] = t
+	}
+	return t
+}
+
+// normal brings live JSON into the form that transcripts hold.
+func (r *Recorder) normal(raw []byte) []byte {
+	return r.redact.JSON(r.fold.FoldJSON(raw))
+}

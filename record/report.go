@@ -1,0 +1,215 @@
+package record
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/tapetree/tapetree/runtime"
+	"github.com/tapetree/tapetree/transcripts"
+)
+
+// Report is what a replay found.
+type Report struct {
+	Grade         Grade     // the worst of all requests; "" when none was answered
+	Findings      []Finding // replay/* only, in tree order
+	Details       []string  // reports of at most 12 lines each, in tree order
+	Exchanges     int       // in the transcript
+	Used          int       // of those
+	VerdictsLive  int       // calls that were really judged
+	VerdictsTotal int       // calls that ended
+	VolatileUses  map[string]int
+	SecretTaped   int // live calls answered from tape because their arguments hold a secret's placeholder
+}
+
+// Report sums the replay up. It is complete once the session has ended; the
+// same session gives the same report in any order of events.
+func (r *Replayer) Report() *Report {
+	notes := slices.Clone(r.wholeNotes())
+	used := 0
+	for _, agent := range r.agentPaths() {
+		t := r.agents[agent]
+		t.mu.Lock()
+		notes = append(notes, r.unused(t)...)
+		notes = append(notes, t.historyNote()...)
+		for _, u := range t.used {
+			if u {
+				used++
+			}
+		}
+		t.mu.Unlock()
+	}
+	notes = append(notes, r.unusedCalls()...)
+	notes = append(notes, r.stopNotes()...)
+
+	r.ledger.mu.Lock()
+	defer r.ledger.mu.Unlock()
+	report := &Report{
+		Grade:         r.ledger.grade,
+		Exchanges:     len(r.file.Exchanges),
+		Used:          used,
+		VerdictsTotal: len(r.ledger.verdicts),
+		VolatileUses:  maps.Clone(r.ledger.uses),
+		SecretTaped:   r.ledger.secret,
+	}
+	for _, live := range r.ledger.verdicts {
+		if live {
+			report.VerdictsLive++
+		}
+	}
+	for _, n := range merged(sorted(append(notes, r.ledger.notes...))) {
+		report.Findings = append(report.Findings, n.finding)
+		if n.detail != "" {
+			report.Details = append(report.Details, n.detail)
+		}
+	}
+	return report
+}
+
+func (r *Replayer) agentPaths() []runtime.Path {
+	paths := make([]runtime.Path, 0, len(r.agents))
+	for path := range r.agents {
+		paths = append(paths, path)
+	}
+	slices.SortFunc(paths, comparePaths)
+	return paths
+}
+
+// wholeNotes are the findings about the recording itself.
+func (r *Replayer) wholeNotes() []note {
+	end := r.file.End
+	message := ""
+	switch {
+	case end == nil:
+		message = fmt.Sprintf("the recording broke off after %s; record it again: tapetree record %s",
+			counted(len(r.file.Exchanges), "exchange"), r.options.Name)
+	case end.Exchanges != len(r.file.Exchanges):
+		message = fmt.Sprintf("the end line counts %s, the file holds %d; record it again: tapetree record %s",
+			counted(end.Exchanges, "exchange"), len(r.file.Exchanges), r.options.Name)
+	default:
+		return nil
+	}
+	return []note{{finding: Finding{Code: codePartial, Message: message}}}
+}
+
+// unused lists what an agent never asked for. The agent's lock is held.
+func (r *Replayer) unused(t *agentTape) []note {
+	var left []*transcripts.Exchange
+	for i, e := range t.exchanges {
+		if !t.used[i] && !r.brokenOffByUser(e) {
+			left = append(left, e)
+		}
+	}
+	if len(left) == 0 {
+		return nil
+	}
+	message := fmt.Sprintf("exchange %s was never asked for", exchangeName(left[0]))
+	if n := len(left); n > 1 {
+		message = fmt.Sprintf("%s from %s to %s were never asked for",
+			counted(n, "exchange"), exchangeName(left[0]), exchangeName(left[n-1]))
+	}
+	at := placeOf(left[0])
+	return []note{{at: at, finding: Finding{Code: codeExtra, Agent: at.Agent, Turn: at.Turn, Message: message}}}
+}
+
+// brokenOffByUser reports whether e is the request during which the recorded
+// session was interrupted: a replay that is interrupted there does not ask it.
+func (r *Replayer) brokenOffByUser(e *transcripts.Exchange) bool {
+	return e.StreamEnd == runtime.EndClientClosed && r.recordedStop(e.Agent) == runtime.StopCancelled
+}
+
+func (r *Replayer) recordedStop(agent runtime.Path) runtime.StopReason {
+	if r.file.End == nil {
+		return ""
+	}
+	for _, stop := range r.file.End.Stops {
+		if stop.Agent == agent {
+			return stop.Reason
+		}
+	}
+	return ""
+}
+
+// maxDetail is how many lines one report may have.
+const maxDetail = 12
+
+// detail writes the report of one finding: where, the nearest exchange, what
+// differs, and what would accept it.
+func (r *Replayer) detail(at place, what string, nearest *transcripts.Exchange, found []difference) string {
+	lines := []string{headline(at) + ": " + what}
+	if nearest != nil {
+		lines = append(lines, fmt.Sprintf("  nearest: exchange %s (%s:%d)", exchangeName(nearest), r.file.Path, nearest.Line))
+	}
+	shown := found
+	if len(lines)+3*len(found)+1 > maxDetail {
+		shown = found[:2]
+	}
+	for _, d := range shown {
+		recorded, sent := shorten(d.recorded, d.sent)
+		lines = append(lines, "  "+cmp.Or(d.pointer, "/"), "    recorded: "+recorded, "    sent:     "+sent)
+	}
+	if rest := len(found) - len(shown); rest > 0 {
+		lines = append(lines, fmt.Sprintf("  and %s, the next at %s", counted(rest, "more difference"), found[len(shown)].pointer))
+	}
+	lines = append(lines, "  to accept it: tapetree record "+r.options.Name)
+	return strings.Join(lines, "\n")
+}
+
+func headline(at place) string {
+	text := fmt.Sprintf("%s turn %d", at.Agent, at.Turn)
+	if at.Try > 1 {
+		text += fmt.Sprintf(" try %d", at.Try)
+	}
+	if at.Call > 0 {
+		text += fmt.Sprintf(" call %d", at.Call)
+	}
+	return text
+}
+
+// summary writes differences in one line: the first, and how many more.
+func summary(found []difference) string {
+	recorded, sent := shortenTo(60, found[0].recorded, found[0].sent)
+	text := fmt.Sprintf("%s: recorded %s, sent %s", cmp.Or(found[0].pointer, "/"), recorded, sent)
+	if n := len(found) - 1; n > 0 {
+		text += ", and " + counted(n, "more difference")
+	}
+	return text
+}
+
+// shorten cuts two texts to what fits a line, around the place where they part.
+func shorten(recorded, sent string) (string, string) { return shortenTo(160, recorded, sent) }
+
+func shortenTo(limit int, recorded, sent string) (string, string) {
+	part := 0
+	for part < min(len(recorded), len(sent)) && recorded[part] == sent[part] {
+		part++
+	}
+	from := max(0, part-limit/4)
+	if len(recorded) <= limit && len(sent) <= limit {
+		from = 0
+	}
+	return window(recorded, from, limit), window(sent, from, limit)
+}
+
+// window cuts limit bytes out of text at rune borders, and marks the cuts.
+func window(text string, from, limit int) string {
+	from = min(from, len(text))
+	for from > 0 && from < len(text) && !utf8.RuneStart(text[from]) {
+		from--
+	}
+	to := min(len(text), from+limit)
+	for to < len(text) && to > from && !utf8.RuneStart(text[to]) {
+		to--
+	}
+	out := text[from:to]
+	if from > 0 {
+		out = "…" + out
+	}
+	if to < len(text) {
+		out += "…"
+	}
+	return strings.ReplaceAll(out, "\n", `\n`)
+}
