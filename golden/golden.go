@@ -1,0 +1,68 @@
+// Package golden renders session trees as golden histories: texts that a
+// reviewer reads in a pull request, and that a replay is held against.
+//
+// A golden history holds what every agent was told, did and got back, in call
+// order. It does not hold what differs from run to run (ids, paths, timing) and
+// not what the transcript compares already (system text, schemas, model,
+// parameters, tokens).
+package golden
+
+import (
+	"embed"
+	"io/fs"
+
+	"github.com/tapetree/tapetree/runtime"
+)
+
+//go:embed *.txt
+var embedded embed.FS
+
+// Suite is the folder of golden histories inside the binary.
+var Suite fs.FS = embedded
+
+// Title is the first line of every golden history. It is the same in all of
+// them, because one history may serve several scenarios.
+const Title = "# Golden history, in call order; folded texts show their first and last lines. To accept a change: tapetree replay NAME --update"
+
+// Options of a rendering. The zero value renders a golden history with texts
+// as they are.
+type Options struct {
+	Fold      func(string) string // puts placeholders for paths; nil changes nothing
+	Normalize func(string) string // applies the volatile rules; nil changes nothing
+	Hooks     []HookLine          // hook events that a scenario logs
+	Title     string              // the first line; "" means Title
+	Full      bool                // fold no text
+	Notes     func(*runtime.Run) []string
+}
+
+// HookLine is one logged hook event: a line of the history at the call it
+// belongs to. Call 0 is an event of the whole run: one whose text begins with
+// "Stop" stands before the run's end, any other after the prompt. At a call,
+// one that begins with "PostToolUse" stands before the result, any other
+// before what the call did. Lines of one place keep their order.
+type HookLine struct {
+	Agent      runtime.Path
+	Turn, Call int
+	Text       string
+}
+
+// Render writes the golden history of a session tree: the same bytes for any
+// schedule, LF only, ended by a newline.
+func Render(run *runtime.Run, o Options) string {
+	title := o.Title
+	if title == "" {
+		title = Title
+	}
+	w := &writer{options: o, hooks: map[hookPlace][]string{}, ids: newNames()}
+	for _, h := range o.Hooks {
+		at := placeOfHook(h)
+		w.hooks[at] = append(w.hooks[at], h.Text)
+	}
+	w.line(0, title)
+	if run == nil {
+		w.line(0, "(no session)")
+		return w.out.String()
+	}
+	w.agent(run, 0)
+	return w.out.String()
+}

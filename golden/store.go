@@ -1,0 +1,172 @@
+package golden
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"sort"
+	"strings"
+)
+
+// Endings of the files in a folder of golden histories.
+const (
+	Ending    = ".txt"
+	newEnding = ".new" // after Ending: a history that waits to be accepted
+)
+
+// diffLines bounds the diff of an Outcome: a screen, so that a suite's report
+// stays readable when all of it changed.
+const diffLines = 60
+
+// Store is a folder of golden histories. It is written in Dir; with Dir "" it
+// is only read (the suite inside the binary). It is read through FS, or, with
+// FS nil, from Dir.
+type Store struct {
+	Dir string
+	FS  fs.FS
+}
+
+// Read returns the stored history. fs.ErrNotExist is in the error's chain when
+// there is none.
+func (s Store) Read(name string) (string, error) {
+	var data []byte
+	var err error
+	if s.FS != nil {
+		data, err = fs.ReadFile(s.FS, name+Ending)
+	} else {
+		data, err = os.ReadFile(s.path(name))
+	}
+	if err != nil {
+		return "", fmt.Errorf("read golden history %s: %w", s.path(name), withoutPath(err))
+	}
+	return string(data), nil
+}
+
+// Check holds got against the history stored under name. What differs or is
+// missing is written beside it as NAME.txt.new; what holds removes a .new that
+// an earlier run left. With update set, got becomes the stored history. The
+// Outcome is valid also when writing failed.
+func (s Store) Check(name, got string, update bool) (Outcome, error) {
+	outcome := Outcome{Path: s.path(name)}
+	want, err := s.Read(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		outcome.Code = "golden/missing"
+	case err != nil:
+		return outcome, err
+	default:
+		outcome.Diff = Compare(want, got, diffLines)
+		if outcome.Diff != "" {
+			outcome.Code = "golden/differs"
+		}
+	}
+	if s.Dir == "" {
+		return outcome, nil
+	}
+	return s.settle(outcome, got, update)
+}
+
+// settle writes what an Outcome calls for.
+func (s Store) settle(outcome Outcome, got string, update bool) (Outcome, error) {
+	waiting := outcome.Path + newEnding
+	switch {
+	case outcome.Code == "":
+		return outcome, removeIfThere(waiting)
+	case update:
+		if err := write(outcome.Path, got); err != nil {
+			return outcome, err
+		}
+		return Outcome{Path: outcome.Path, Wrote: outcome.Path}, removeIfThere(waiting)
+	default:
+		if err := write(waiting, got); err != nil {
+			return outcome, err
+		}
+		outcome.Wrote = waiting
+		return outcome, nil
+	}
+}
+
+func (s Store) path(name string) string {
+	if s.Dir == "" {
+		return "builtin:" + path.Join("golden", name+Ending)
+	}
+	return filepath.Join(s.Dir, name+Ending)
+}
+
+// write puts text in place in one step: a reader sees the old file or the new
+// one, and a full disk leaves the old one.
+func write(file, text string) (err error) {
+	dir := filepath.Dir(file)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("make folder for golden history %s: %w", file, withoutPath(err))
+	}
+	temp, err := os.CreateTemp(dir, "."+filepath.Base(file)+".*")
+	if err != nil {
+		return fmt.Errorf("write golden history %s: %w", file, withoutPath(err))
+	}
+	defer func() {
+		if err != nil {
+			_ = temp.Close()
+			_ = os.Remove(temp.Name())
+			err = fmt.Errorf("write golden history %s: %w", file, withoutPath(err))
+		}
+	}()
+	if _, err := temp.WriteString(text); err != nil {
+		return err
+	}
+	if err := temp.Chmod(0o644); err != nil {
+		return err
+	}
+	if err := temp.Close(); err != nil {
+		return err
+	}
+	return os.Rename(temp.Name(), file)
+}
+
+func removeIfThere(file string) error {
+	if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("remove %s: %w", file, withoutPath(err))
+	}
+	return nil
+}
+
+// withoutPath drops the path that an error of the file system repeats.
+func withoutPath(err error) error {
+	var pathError *fs.PathError
+	var linkError *os.LinkError
+	switch {
+	case errors.As(err, &pathError):
+		return pathError.Err
+	case errors.As(err, &linkError):
+		return linkError.Err
+	default:
+		return err
+	}
+}
+
+// Orphans lists, sorted, the files of a folder that end in ending (".txt",
+// ".jsonl") and belong to none of names. A folder that does not exist has none.
+func Orphans(folder fs.FS, ending string, names []string) ([]string, error) {
+	entries, err := fs.ReadDir(folder, ".")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list folder: %w", withoutPath(err))
+	}
+	known := map[string]bool{}
+	for _, name := range names {
+		known[name+ending] = true
+	}
+	var orphans []string
+	for _, entry := range entries {
+		if strings.HasSuffix(entry.Name(), ending) && !entry.IsDir() && !known[entry.Name()] {
+			orphans = append(orphans, entry.Name())
+		}
+	}
+	sort.Strings(orphans)
+	return orphans, nil
+}
