@@ -1,0 +1,152 @@
+package scenarios
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/tapetree/tapetree/record"
+	"github.com/tapetree/tapetree/runtime"
+	"github.com/tapetree/tapetree/runtime/profiles"
+	"github.com/tapetree/tapetree/transcripts"
+)
+
+// CheckRun judges a session tree by what was sent to the model: pairing/*,
+// isolation/*, recursion/*, limit/*, truncated/* and arguments/*. Findings come
+// in tree order, each once. Its cost is linear in the messages that each
+// request adds, not in the requests' length.
+func CheckRun(run *runtime.Run, limits Limits) []record.Finding {
+	var agents []agent
+	run.Walk(func(r *runtime.Run) {
+		agents = append(agents, agent{path: r.Agent, run: r, requests: requestsOf(r)})
+	})
+	return check(agents, limits, true)
+}
+
+// CheckTape judges the recorded requests of a transcript the same way, exchange
+// by exchange, the tries that failed included, and finds secrets that the
+// recording should not hold (secret/present). Side conversations are no
+// agents.
+func CheckTape(f *transcripts.File, limits Limits) []record.Finding {
+	requests := map[runtime.Path][]request{}
+	var order []runtime.Path
+	for _, e := range f.Exchanges {
+		if isSide(e.Agent) {
+			continue
+		}
+		if requests[e.Agent] == nil {
+			order = append(order, e.Agent)
+		}
+		requests[e.Agent] = append(requests[e.Agent], request{turn: e.Turn, messages: e.Messages})
+	}
+	for _, list := range requests {
+		slices.SortStableFunc(list, func(a, b request) int { return cmp.Compare(a.turn, b.turn) })
+	}
+	var agents []agent
+	var findings []record.Finding
+	sessions, err := f.Sessions()
+	if err != nil && len(order) > 0 {
+		findings = append(findings, record.Finding{Code: "pairing/orphan", Message: "the session tree cannot be put together: " + err.Error()})
+	}
+	for _, root := range sessions {
+		root.Walk(func(r *runtime.Run) {
+			agents = append(agents, agent{path: r.Agent, run: r, requests: requests[r.Agent]})
+			delete(requests, r.Agent)
+		})
+	}
+	for _, path := range order { // agents that the tree has no place for
+		if requests[path] != nil {
+			agents = append(agents, agent{path: path, requests: requests[path]})
+		}
+	}
+	findings = append(findings, check(agents, limits, f.Header.Profile == profiles.P06.Name)...)
+	return append(findings, judgeSecrets(f, agents)...)
+}
+
+func isSide(path runtime.Path) bool { return strings.Contains(string(path), "~") }
+
+// agent is one agent to be judged: what it did, and what it sent.
+type agent struct {
+	path     runtime.Path
+	run      *runtime.Run // nil: only its requests are known
+	requests []request
+}
+
+// request is one list of messages that an agent sent, or, after the last turn,
+// would send next.
+type request struct {
+	turn     int
+	messages runtime.View
+}
+
+// requestsOf takes an agent's requests from its turns. A run that came to an
+// end also answers for the whole history it left behind.
+func requestsOf(r *runtime.Run) []request {
+	var requests []request
+	last := 0
+	for _, turn := range r.Turns {
+		last = turn.Number
+		if turn.Sent.Len() > 0 {
+			requests = append(requests, request{turn.Number, turn.Sent})
+		}
+	}
+	if r.Stop != "" && r.History.Len() > 0 {
+		requests = append(requests, request{last, r.History})
+	}
+	return requests
+}
+
+// eachNew visits every message that a request has and the one before it had
+// not, and then calls sent. A request that is not known to continue the one
+// before is visited from its beginning, after restart.
+func (a *agent) eachNew(restart func(), visit func(turn, index int, m *runtime.Message), sent func(turn int)) {
+	var before runtime.View
+	for _, r := range a.requests {
+		from := before.Len()
+		if !r.messages.Extends(before) {
+			from = 0
+			restart()
+		}
+		messages := r.messages.Messages()
+		for i := from; i < len(messages); i++ {
+			visit(r.turn, i, &messages[i])
+		}
+		sent(r.turn)
+		before = r.messages
+	}
+}
+
+// check judges all agents of a session, in tree order; formal says that our own
+// runner made it.
+func check(agents []agent, limits Limits, formal bool) []record.Finding {
+	var findings []record.Finding
+	for i := range agents {
+		findings = append(findings, judgePairing(&agents[i])...)
+	}
+	findings = append(findings, judgeIsolation(agents, formal)...)
+	for i := range agents {
+		if agents[i].run != nil {
+			findings = append(findings, judgeRecursion(agents[i].run)...)
+			findings = append(findings, judgeLimits(agents[i].run, limits)...)
+			findings = append(findings, judgeCut(agents[i].run)...)
+		}
+	}
+	return once(findings)
+}
+
+// once drops a finding that was made before at the same agent, if only at
+// another turn: a request that is judged from its beginning repeats what the
+// one before it has shown.
+func once(findings []record.Finding) []record.Finding {
+	seen := map[record.Finding]bool{}
+	kept := findings[:0]
+	for _, f := range findings {
+		key := f
+		key.Turn = 0
+		if !seen[key] {
+			seen[key] = true
+			kept = append(kept, f)
+		}
+	}
+	return kept
+}

@@ -1,0 +1,80 @@
+package scenarios
+
+import (
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// A snapshot is for a small project: what is larger makes a poor test fixture
+// and a slow replay.
+const (
+	snapshotFiles = 5000
+	snapshotBytes = 64 << 20
+)
+
+// copyWorkspace copies the regular files of a folder, without .git. Links and
+// special files are left out, as a replay would leave them out.
+func copyWorkspace(from, to string) error {
+	files, size := 0, int64(0)
+	err := filepath.WalkDir(from, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() && (entry.Name() == ".git" || sameFolder(path, to)) {
+			return filepath.SkipDir
+		}
+		if !entry.Type().IsRegular() {
+			return nil
+		}
+		info, err := entry.Info()
+		if err != nil {
+			return err
+		}
+		files, size = files+1, size+info.Size()
+		if files > snapshotFiles || size > snapshotBytes {
+			return fmt.Errorf("the workspace holds more than %d files or %d MiB: record without --snapshot", snapshotFiles, snapshotBytes>>20)
+		}
+		relative, err := filepath.Rel(from, path)
+		if err != nil {
+			return err
+		}
+		return copyFile(path, filepath.Join(to, relative))
+	})
+	if err != nil {
+		os.RemoveAll(to)
+		return fmt.Errorf("snapshot workspace %s: %w", from, err)
+	}
+	return os.MkdirAll(to, 0o755)
+}
+
+func sameFolder(a, b string) bool {
+	left, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	right, err := os.Stat(b)
+	return err == nil && os.SameFile(left, right)
+}
+
+func copyFile(from, to string) error {
+	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+		return err
+	}
+	source, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer source.Close()
+	target, err := os.Create(to)
+	if err != nil {
+		return err
+	}
+	if _, err := io.Copy(target, source); err != nil {
+		target.Close()
+		return err
+	}
+	return target.Close()
+}

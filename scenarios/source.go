@@ -1,0 +1,132 @@
+package scenarios
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+
+	"github.com/tapetree/tapetree/golden"
+	"github.com/tapetree/tapetree/transcripts"
+)
+
+// Source is where scenarios, transcripts and goldens are read from and, with
+// Dir set, written to.
+type Source struct {
+	Scenarios   fs.FS
+	Transcripts fs.FS
+	Goldens     fs.FS
+	Dir         string // "" for the suite inside the binary: nothing is written
+}
+
+// The folders of a project and the file name endings in them.
+const (
+	scenarioFolder, scenarioEnding     = "scenarios", ".txtar"
+	transcriptFolder, transcriptEnding = "transcripts", ".jsonl"
+	goldenFolder, goldenEnding         = "golden", ".txt"
+	defaultsFile                       = "_defaults.txtar"
+)
+
+// DirSource reads a project's folders below dir; they need not exist.
+func DirSource(dir string) Source {
+	below := func(folder string) fs.FS { return os.DirFS(filepath.Join(dir, folder)) }
+	return Source{
+		Scenarios:   below(scenarioFolder),
+		Transcripts: below(transcriptFolder),
+		Goldens:     below(goldenFolder),
+		Dir:         dir,
+	}
+}
+
+// BuiltinSource reads the suite inside the binary.
+func BuiltinSource() Source {
+	return Source{Scenarios: Suite, Transcripts: transcripts.Suite, Goldens: golden.Suite}
+}
+
+// Names lists the scenarios, sorted. A source without a scenarios folder has
+// none.
+func (s Source) Names() ([]string, error) {
+	entries, err := fs.ReadDir(s.Scenarios, ".")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list %s: %w", s.display(scenarioFolder, ""), err)
+	}
+	var names []string
+	for _, entry := range entries {
+		name, isScenario := strings.CutSuffix(entry.Name(), scenarioEnding)
+		if isScenario && entry.Name() != defaultsFile && !entry.IsDir() {
+			names = append(names, name)
+		}
+	}
+	sort.Strings(names)
+	return names, nil
+}
+
+// Load reads one scenario with the source's defaults.
+func (s Source) Load(name string) (*Scenario, error) {
+	defaults, err := s.defaults()
+	if err != nil {
+		return nil, err
+	}
+	file := s.display(scenarioFolder, name+scenarioEnding)
+	data, err := fs.ReadFile(s.Scenarios, name+scenarioEnding)
+	if err != nil {
+		return nil, fmt.Errorf("read scenario %s: %w", file, withoutPath(err))
+	}
+	return Parse(file, data, defaults)
+}
+
+func (s Source) defaults() (*Defaults, error) {
+	data, err := fs.ReadFile(s.Scenarios, defaultsFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	file := s.display(scenarioFolder, defaultsFile)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", file, withoutPath(err))
+	}
+	return ParseDefaults(file, data)
+}
+
+// transcript reads the named transcript. It returns fs.ErrNotExist in the
+// error's chain when there is none.
+func (s Source) transcript(name string) (*transcripts.File, error) {
+	file := s.display(transcriptFolder, name+transcriptEnding)
+	data, err := fs.ReadFile(s.Transcripts, name+transcriptEnding)
+	if err != nil {
+		return nil, fmt.Errorf("read transcript %s: %w", file, withoutPath(err))
+	}
+	return transcripts.Parse(file, data)
+}
+
+// display names a file as messages do: relative to where the user stands.
+func (s Source) display(folder, file string) string {
+	if s.Dir == "" {
+		return "builtin:" + folder + "/" + file
+	}
+	return filepath.Join(s.Dir, folder, file)
+}
+
+// TranscriptPath is where the named transcript is written.
+func (s Source) TranscriptPath(name string) string {
+	return filepath.Join(s.Dir, transcriptFolder, name+transcriptEnding)
+}
+
+// ScenarioPath is where the named scenario is written.
+func (s Source) ScenarioPath(name string) string {
+	return filepath.Join(s.Dir, scenarioFolder, name+scenarioEnding)
+}
+
+// withoutPath drops the path that an fs error repeats.
+func withoutPath(err error) error {
+	var pathError *fs.PathError
+	if errors.As(err, &pathError) {
+		return pathError.Err
+	}
+	return err
+}

@@ -1,0 +1,155 @@
+package scenarios
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"unicode/utf8"
+
+	"github.com/tapetree/tapetree/record"
+	"github.com/tapetree/tapetree/runtime"
+)
+
+// JudgeWant holds a finished run against the want sections, except Verify and
+// Findings. Texts of the run are passed through fold before they are compared,
+// so that a scenario can say {{workspace}}; nil changes nothing.
+func JudgeWant(s *Scenario, run *runtime.Run, f *Folders, fold func(string) string) []record.Finding {
+	if fold == nil {
+		fold = func(text string) string { return text }
+	}
+	var findings []record.Finding
+	findings = append(findings, judgeAnswer(s.Want.Answer, run, fold)...)
+	findings = append(findings, judgeCalls(s.Want.Calls, run, fold)...)
+	findings = append(findings, judgeFiles(&s.Want, f)...)
+	return append(findings, judgeBudget(s.Want.Budget, run)...)
+}
+
+// judgeFiles looks at the workspace as the run left it, without following a
+// link out of it.
+func judgeFiles(want *Want, f *Folders) []record.Finding {
+	if len(want.Files) == 0 && len(want.Absent) == 0 {
+		return nil
+	}
+	root, err := os.OpenRoot(f.Workspace)
+	if err != nil {
+		return []record.Finding{{Code: "want/files", Message: "the workspace is gone"}}
+	}
+	defer root.Close()
+	var findings []record.Finding
+	for _, file := range want.Files {
+		if wrong := judgeFile(root, file); wrong != "" {
+			findings = append(findings, record.Finding{Code: "want/files", Message: file.Path + ": " + wrong})
+		}
+	}
+	for _, path := range want.Absent {
+		switch info, err := root.Lstat(path); {
+		case err == nil:
+			findings = append(findings, record.Finding{Code: "want/absent", Message: path + ": expected nothing there, got " + kindOf(info.Mode())})
+		case !isMissing(err):
+			findings = append(findings, record.Finding{Code: "want/absent", Message: path + ": expected nothing there, got something that cannot be looked at"})
+		}
+	}
+	return findings
+}
+
+// isMissing reports that nothing can be at a path: there is no such name, or
+// what stands above it is no folder.
+func isMissing(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || isNotDir(err)
+}
+
+func judgeFile(root *os.Root, file File) string {
+	info, err := root.Stat(file.Path)
+	switch {
+	case err != nil && isMissing(err):
+		return fmt.Sprintf("expected %s, got no file", size(file.Data))
+	case err != nil:
+		return fmt.Sprintf("expected %s, got a path that leaves the workspace or cannot be read", size(file.Data))
+	case !info.Mode().IsRegular():
+		return fmt.Sprintf("expected %s, got %s", size(file.Data), kindOf(info.Mode()))
+	}
+	got, err := root.ReadFile(file.Path)
+	if err != nil {
+		return fmt.Sprintf("expected %s, got a file that cannot be read", size(file.Data))
+	}
+	return differ(file.Data, got)
+}
+
+func size(data []byte) string {
+	if len(data) == 1 {
+		return "1 byte"
+	}
+	return fmt.Sprintf("%d bytes", len(data))
+}
+
+// differ says in one line where got first parts from want, "" when nowhere.
+func differ(want, got []byte) string {
+	if bytes.Equal(want, got) {
+		return ""
+	}
+	wantLines, gotLines := bytes.SplitAfter(want, []byte("\n")), bytes.SplitAfter(got, []byte("\n"))
+	for i := 0; ; i++ {
+		var a, b []byte
+		if i < len(wantLines) {
+			a = wantLines[i]
+		}
+		if i < len(gotLines) {
+			b = gotLines[i]
+		}
+		if !bytes.Equal(a, b) {
+			return fmt.Sprintf("line %d: expected %s, got %s", i+1, lineOrEnd(a), lineOrEnd(b))
+		}
+	}
+}
+
+func lineOrEnd(line []byte) string {
+	if len(line) == 0 {
+		return "the end"
+	}
+	return short(string(line))
+}
+
+// short quotes a text for a message of one line; of a long one, the beginning.
+func short(text string) string {
+	const most = 80
+	if len(text) <= most {
+		return fmt.Sprintf("%q", text)
+	}
+	cut := most
+	for cut > most-utf8.UTFMax && !utf8.RuneStart(text[cut]) {
+		cut--
+	}
+	return fmt.Sprintf("%q... (%d bytes)", text[:cut], len(text))
+}
+
+// judgeBudget counts over the whole session tree.
+func judgeBudget(want *Budget, run *runtime.Run) []record.Finding {
+	if want == nil {
+		return nil
+	}
+	turns, calls := 0, 0
+	run.Walk(func(r *runtime.Run) {
+		for _, turn := range r.Turns {
+			if turn.Answer != nil {
+				turns++
+			}
+			calls += len(turn.Calls)
+		}
+	})
+	var findings []record.Finding
+	for _, limit := range []struct {
+		what       string
+		most, used int
+	}{
+		{"turns", want.Turns, turns},
+		{"calls", want.Calls, calls},
+		{"tokens", want.Tokens, run.Tree.Input + run.Tree.Output},
+	} {
+		if limit.most > 0 && limit.used > limit.most {
+			findings = append(findings, record.Finding{Code: "want/budget", Message: fmt.Sprintf("%s: expected at most %d, got %d", limit.what, limit.most, limit.used)})
+		}
+	}
+	return findings
+}
