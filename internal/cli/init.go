@@ -1,0 +1,101 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+	"github.com/tapetree/tapetree/scenarios"
+)
+
+// firstScenario is the scenario of the suite that a new project begins with.
+const firstScenario = "isolation-file-outlives-child"
+
+// attributes keeps line ends as they are compared, and shows transcripts
+// readably in differences.
+const attributes = `scenarios/*.txtar text eol=lf
+transcripts/*.jsonl text eol=lf
+golden/*.txt text eol=lf
+*.jsonl diff=tapetree
+`
+
+func (a *app) initCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "init",
+		Short: "Make the folders and a first scenario",
+		Long: `Makes scenarios, transcripts and golden below --dir with a first scenario that
+replays right away, and a .gitattributes. What exists is left as it is.`,
+		Args: noArgs,
+		RunE: a.wrap(func(*cobra.Command, []string) error { return a.initialize() }),
+	}
+}
+
+func (a *app) initialize() error {
+	files, err := firstFiles()
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		if err := a.makeFile(f); err != nil {
+			return err
+		}
+	}
+	_, err = fmt.Fprintf(a.out, `
+Replay it:
+  tapetree replay
+Record a session of your own:
+  tapetree run --prompt TEXT --record NAME
+Read transcripts in git diff:
+  git config diff.tapetree.textconv "tapetree show --textconv"
+`)
+	return err
+}
+
+// newFile is one file that init makes.
+type newFile struct {
+	path string // below --dir, with slashes
+	data []byte
+	hint string // what to do where the file exists already
+}
+
+// firstFiles takes the first scenario out of the suite.
+func firstFiles() ([]newFile, error) {
+	suite := scenarios.BuiltinSource()
+	files := []newFile{{path: ".gitattributes", data: []byte(attributes), hint: "; it should have these lines:\n" + attributes}}
+	for _, part := range []struct {
+		folder, file string
+		from         fs.FS
+	}{
+		{"scenarios", firstScenario + ".txtar", suite.Scenarios},
+		{"transcripts", firstScenario + ".jsonl", suite.Transcripts},
+		{"golden", firstScenario + ".txt", suite.Goldens},
+	} {
+		data, err := fs.ReadFile(part.from, part.file)
+		if err != nil {
+			return nil, fmt.Errorf("take %s out of the suite inside tapetree: %w", part.file, reason(err))
+		}
+		files = append(files, newFile{path: part.folder + "/" + part.file, data: data})
+	}
+	return files, nil
+}
+
+// makeFile writes a file that is not there and says so.
+func (a *app) makeFile(f newFile) error {
+	path := filepath.Join(a.dir, filepath.FromSlash(f.path))
+	_, err := os.Lstat(path)
+	switch {
+	case err == nil:
+		_, err = fmt.Fprintf(a.out, "kept %s, which exists%s\n", path, f.hint)
+		return err
+	case !errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("look for %s: %w", path, reason(err))
+	}
+	if err := writeFile(path, f.data); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(a.out, "made %s\n", path)
+	return err
+}

@@ -1,0 +1,117 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/tapetree/tapetree/runtime"
+	"github.com/tapetree/tapetree/scenarios"
+)
+
+// liveRun is one session with a real model: start runs it, and records it
+// where it is to be recorded.
+type liveRun struct {
+	name      string
+	flags     *liveFlags
+	workspace string // used in place; "": made from the scenario
+	start     func(ctx context.Context, o scenarios.LiveOptions) (*scenarios.Recorded, error)
+}
+
+// live runs the session and says what was kept and how it ended.
+func (a *app) live(ctx context.Context, l *liveRun) error {
+	w := &watcher{screen: &console{out: a.err}, quiet: a.quiet}
+	options, err := a.liveOptions(l.flags, w)
+	if err != nil {
+		return err
+	}
+	options.Workspace = l.workspace
+	ctx, stop := a.interruptible(ctx, "interrupted: ending the session (again to quit at once)")
+	defer stop()
+	recorded, err := l.start(ctx, options)
+	if recorded != nil && recorded.Recording != nil {
+		err = errors.Join(err, a.printFinal(recorded.Run))
+		a.sayWritten(recorded)
+	}
+	if err != nil {
+		return endedEarly(ctx, err)
+	}
+	code := stopCode(recorded.Run.Stop)
+	if recorded.Replay != nil {
+		replayed, err := a.sayReplay(l.name, recorded.Replay)
+		if err != nil {
+			return err
+		}
+		code = max(code, replayed)
+	}
+	return a.sayStop(recorded.Run, w.lastUpstream(), code)
+}
+
+// sayWritten names the files of a recording.
+func (a *app) sayWritten(recorded *scenarios.Recorded) {
+	if recorded.Leftover != "" {
+		a.say("an earlier recording that broke off is kept as %s", recorded.Leftover)
+	}
+	if recorded.Kept != "" {
+		a.say("the session did not come to its end: what was finished is kept as %s, and no transcript was replaced", recorded.Kept)
+	}
+	for _, path := range []string{recorded.Scenario, recorded.Transcript} {
+		if path != "" {
+			a.say("wrote %s", path)
+		}
+	}
+}
+
+// endedEarly gives an interrupted session its own exit code.
+func endedEarly(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return &exitError{exitInterrupted, fmt.Errorf("interrupted: %w", err)}
+	}
+	return err
+}
+
+// printFinal writes the answer to stdout.
+func (a *app) printFinal(run *runtime.Run) error {
+	if run == nil || run.Final == "" {
+		return nil
+	}
+	if _, err := io.WriteString(a.out, a.finalText(run.Final)); err != nil {
+		return fmt.Errorf("write the answer to stdout: %w", err)
+	}
+	return nil
+}
+
+// sayStop ends with code, and with a line where there was no answer.
+func (a *app) sayStop(run *runtime.Run, upstream *runtime.UpstreamError, code int) error {
+	switch run.Stop {
+	case runtime.StopAnswer:
+		return silent(code)
+	case runtime.StopUpstreamError:
+		if upstream != nil {
+			return &exitError{code, fmt.Errorf("the model gave no answer: %w", upstream)}
+		}
+		return &exitError{code, errors.New("the model gave no answer")}
+	case runtime.StopCancelled:
+		return &exitError{code, errors.New("interrupted")}
+	default:
+		return &exitError{code, fmt.Errorf("ended without an answer: %s after %s", run.Stop, plural(len(run.Turns), "turn"))}
+	}
+}
+
+// sayReplay tells how a recording replays and returns the exit code that this
+// asks for: a recording that does not replay is a finding.
+func (a *app) sayReplay(name string, result *scenarios.Result) (int, error) {
+	switch result.Status {
+	case scenarios.Pass:
+		a.say("replay it with: tapetree replay %s", name)
+		return exitOK, nil
+	case scenarios.Error:
+		return exitCannotRun, fmt.Errorf("recorded, but it cannot be replayed: %w", result.Err)
+	}
+	fmt.Fprintf(a.err, "recorded, but the replay differs; look at it with `tapetree replay %s`:\n", name)
+	for _, f := range reported(*result).Findings {
+		fmt.Fprintf(a.err, "  %s\n", oneLine(f.String()))
+	}
+	return exitFindings, nil
+}

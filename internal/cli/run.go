@@ -1,0 +1,151 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/tapetree/tapetree/golden"
+	"github.com/tapetree/tapetree/runtime"
+	"github.com/tapetree/tapetree/scenarios"
+)
+
+type runOptions struct {
+	liveFlags
+	profile   string
+	prompt    string
+	workspace string
+	mode      string
+	maxTurns  int
+	record    string
+	snapshot  bool
+}
+
+// profileNames lists the profiles that run takes.
+var profileNames = []string{"p06"}
+
+// modes lists what --mode takes.
+var modes = []string{string(runtime.ModeDefault), string(runtime.ModeAcceptEdits), string(runtime.ModeYolo), string(runtime.ModeReadOnly)}
+
+func (a *app) runCommand() *cobra.Command {
+	o := &runOptions{}
+	cmd := &cobra.Command{
+		Use:   "run --prompt TEXT",
+		Short: "Run an agent in a folder of yours, with a real model",
+		Long: `Runs an agent and its subagents in the workspace. What happens goes to stderr,
+children indented and named; the final text goes to stdout. Changes and
+commands ask you first.
+
+The key is read from OPENAI_API_KEY. With --record NAME the session is kept as
+scenarios/NAME.txtar, transcripts/NAME.jsonl and golden/NAME.txt below --dir,
+and "tapetree replay NAME" gives it back without a key, your answers included.`,
+		Example: `  tapetree run --prompt "What does this project test?"
+  tapetree run --prompt "Fix the typo in README.md" --record typo`,
+		Args: noArgs,
+		RunE: a.wrap(func(cmd *cobra.Command, _ []string) error { return a.run(cmd.Context(), o) }),
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&o.profile, "profile", "p06", "the kind of agent: "+strings.Join(profileNames, ", "))
+	flags.StringVar(&o.prompt, "prompt", "", "what to do, as `text`; - reads it from stdin")
+	flags.StringVar(&o.workspace, "workspace", ".", "the `folder` the agent works in")
+	flags.StringVar(&o.mode, "mode", string(runtime.ModeDefault), strings.Join(modes, ", "))
+	flags.IntVar(&o.maxTurns, "max-turns", 0, "answers before the agent is stopped; 0: what the profile says")
+	flags.StringVar(&o.record, "record", "", "record the session under this `name`")
+	flags.BoolVar(&o.snapshot, "snapshot", false, "with --record: keep a copy of the workspace, so that file tools run for real in a replay")
+	o.add(flags)
+	return cmd
+}
+
+func (a *app) run(ctx context.Context, o *runOptions) error {
+	scenario, err := a.runScenario(o)
+	if err != nil {
+		return err
+	}
+	source := scenarios.DirSource(a.dir)
+	start := func(ctx context.Context, options scenarios.LiveOptions) (*scenarios.Recorded, error) {
+		if o.record != "" {
+			return scenarios.RecordNew(ctx, source, scenario, o.snapshot, options)
+		}
+		live, err := scenarios.Live(ctx, source, scenario, "", options)
+		return &scenarios.Recorded{Recording: live}, err
+	}
+	return a.live(ctx, &liveRun{name: scenario.Name, flags: &o.liveFlags, workspace: o.workspace, start: start})
+}
+
+// runScenario checks the flags and puts them into a scenario.
+func (a *app) runScenario(o *runOptions) (*scenarios.Scenario, error) {
+	switch {
+	case !slices.Contains(profileNames, o.profile):
+		return nil, usagef("--profile is %s, not %q", strings.Join(profileNames, " or "), o.profile)
+	case !slices.Contains(modes, o.mode):
+		return nil, usagef("--mode is one of %s, not %q%s", strings.Join(modes, ", "), o.mode, didYouMean(o.mode, modes, ""))
+	case o.snapshot && o.record == "":
+		return nil, usagef("--snapshot goes with --record NAME")
+	case o.maxTurns < 0:
+		return nil, usagef("--max-turns is a number from 1, not %d", o.maxTurns)
+	}
+	if info, err := os.Stat(o.workspace); err != nil || !info.IsDir() {
+		return nil, badInput("--workspace %s is no folder", o.workspace)
+	}
+	prompt, err := a.promptText(o.prompt)
+	if err != nil {
+		return nil, err
+	}
+	name := firstOf(o.record, "run")
+	if err := checkName(name); err != nil {
+		return nil, err
+	}
+	source := scenarios.DirSource(a.dir)
+	if o.record != "" {
+		if err := mustBeNew(name, source.ScenarioPath(name), source.TranscriptPath(name)); err != nil {
+			return nil, err
+		}
+	}
+	return &scenarios.Scenario{
+		File: source.ScenarioPath(name), Name: name, Transcript: name, Golden: name,
+		Profile: o.profile, Prompt: prompt, Mode: runtime.Mode(o.mode), MaxTurns: o.maxTurns,
+	}, nil
+}
+
+// promptText is the prompt of --prompt, or of stdin for "-".
+func (a *app) promptText(flag string) (string, error) {
+	if flag == "-" {
+		data, err := io.ReadAll(a.in)
+		if err != nil {
+			return "", fmt.Errorf("read prompt from stdin: %w", err)
+		}
+		flag = strings.TrimSuffix(string(data), "\n")
+	}
+	if strings.TrimSpace(flag) == "" {
+		return "", usagef("--prompt says what to do, and is empty")
+	}
+	return flag, nil
+}
+
+// mustBeNew refuses to record over files that exist: a scenario that is there
+// is recorded anew with `tapetree record`.
+func mustBeNew(name string, paths ...string) error {
+	for _, path := range paths {
+		if _, err := os.Lstat(path); err == nil {
+			return badInput("%s exists: choose another name, or record that scenario anew with `tapetree record %s`", path, name)
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("look for %s: %w", path, reason(err))
+		}
+	}
+	return nil
+}
+
+// finalText is the answer as it goes to stdout: as it is into a pipe or file,
+// with control characters shown on a terminal.
+func (a *app) finalText(text string) string {
+	if isTerminal(a.out) {
+		text = strings.ReplaceAll(golden.Visible(text), "⇥", "\t")
+	}
+	return strings.TrimSuffix(text, "\n") + "\n"
+}
