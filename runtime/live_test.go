@@ -174,6 +174,10 @@ func TestLiveReportsBrokenAnswers(t *testing.T) {
 			http.Error(w, "slow down, key-of-the-test", http.StatusTooManyRequests)
 		}, UpstreamError{Status: 429, Kind: KindStatus, Text: "slow down, [key]", Retry: true, RetryAfter: 3 * time.Second}},
 		{"redirect", false, func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/v2" {
+				_, _ = io.WriteString(w, responseWith(`{"content":"followed"}`))
+				return
+			}
 			w.Header().Set("Location", "/v2")
 			w.WriteHeader(http.StatusPermanentRedirect)
 		}, UpstreamError{Status: 308, Kind: KindStatus, Text: "redirected to /v2"}},

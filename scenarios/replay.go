@@ -106,6 +106,9 @@ func (r *Result) judge(s *session, o ReplayOptions) error {
 	report := s.replayer.Report()
 	r.Grade, r.Details = report.Grade, report.Details
 	r.Notes = notes(report)
+	if skipped := s.folders.Skipped; len(skipped) > 0 {
+		r.Notes = append(r.Notes, "links and special files of the workspace folder are not copied: "+strings.Join(skipped, ", "))
+	}
 	r.Findings = append(r.Findings, report.Findings...)
 	limits := s.limits()
 	if s.outcome != nil {

@@ -183,6 +183,9 @@ func (s *session) run(ctx context.Context) error {
 	if errors.Is(context.Cause(ctx), errTimeout) {
 		return fmt.Errorf("%w: %s did not end within its timeout of %s", ErrCannotRun, s.scenario.Name, s.scenario.Timeout)
 	}
+	if s.replayer != nil && s.broken != nil && !errors.Is(s.broken, record.ErrMissing) {
+		return fmt.Errorf("%w: %w", ErrCannotRun, s.broken) // a miss is a finding; this is a fault of ours
+	}
 	return nil
 }
 

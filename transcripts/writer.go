@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -188,8 +189,9 @@ func (w *Writer) append(lines []byte) error {
 }
 
 // Close puts the canonical file in place (temp file, fsync, rename) and
-// removes the partial one. t and e may be nil. If no exchange was recorded,
-// nothing is written, the old file stays, and the error is ErrEmpty. On any
+// removes the partial one. t and e may be nil. If no exchange was recorded (one
+// that never reached the upstream does not count), nothing is written, the old
+// file stays, and the error is ErrEmpty. On any
 // other failure the old file stays too, and the partial file is kept and
 // named.
 func (w *Writer) Close(t *Timing, e *End) (*File, error) {
@@ -201,7 +203,7 @@ func (w *Writer) Close(t *Timing, e *End) (*File, error) {
 	}
 	defer func() { w.err = fmt.Errorf("write %s: the recording is closed", w.path) }()
 	defer w.release()
-	if len(w.file.Exchanges) == 0 {
+	if !slices.ContainsFunc(w.file.Exchanges, func(e *Exchange) bool { return e.Status != 0 }) {
 		w.remove()
 		return nil, ErrEmpty
 	}

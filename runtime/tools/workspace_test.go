@@ -20,7 +20,7 @@ type place struct {
 
 // newPlace makes a workspace and, beside it, outside/secret.txt and a sibling
 // whose name begins like the workspace's.
-func newPlace(t *testing.T, o Options) place {
+func newPlace(t testing.TB, o Options) place {
 	t.Helper()
 	base, err := filepath.EvalSymlinks(t.TempDir())
 	assert.NilError(t, err)
@@ -39,18 +39,18 @@ func newPlace(t *testing.T, o Options) place {
 	return p
 }
 
-func put(t *testing.T, path, content string) {
+func put(t testing.TB, path, content string) {
 	t.Helper()
 	assert.NilError(t, os.MkdirAll(filepath.Dir(path), 0o755))
 	assert.NilError(t, os.WriteFile(path, []byte(content), 0o644))
 }
 
-func (p place) put(t *testing.T, name, content string) {
+func (p place) put(t testing.TB, name, content string) {
 	t.Helper()
 	put(t, filepath.Join(p.dir, name), content)
 }
 
-func (p place) link(t *testing.T, name, target string) {
+func (p place) link(t testing.TB, name, target string) {
 	t.Helper()
 	assert.NilError(t, os.Symlink(target, filepath.Join(p.dir, name)))
 }
@@ -83,7 +83,7 @@ func tree(t *testing.T, folder string) map[string]string {
 }
 
 // told returns what the model is told: the text of a result or of a ToolError.
-func told(t *testing.T, result string, err error) string {
+func told(t testing.TB, result string, err error) string {
 	t.Helper()
 	if err == nil {
 		return result
