@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,16 +13,17 @@ import (
 // callSlots puts the calls of one answer together. Providers disagree on what
 // tells one call from the next, so a fragment finds its slot by these rules:
 //
-//   - With an index that is known: the slot of that index. A new id there
-//     starts another call if it comes with a name, or if the arguments are
-//     complete already; a new id alone continues the call, and the last id
-//     counts.
+//   - With an index that is known: the slot of that index, of several the one
+//     with the fragment's id, else the latest. A new id there starts another
+//     call if it comes with a name, or if the arguments are complete already; a
+//     new id alone continues the call, and the last id counts.
 //   - With an id that is known: the slot of that id.
 //   - A new id or name opens the next slot; anything else continues the open
 //     one. Where a fragment stands inside its chunk means nothing.
 //
 // Id and name are assigned, only arguments are joined. A name that comes again
-// is a repeat; one that comes in pieces under one index is joined.
+// is a repeat, unless the arguments were complete and others follow; one that
+// comes in pieces under one index is joined.
 type callSlots struct {
 	slots   []*slot
 	byIndex map[int]*slot // the latest slot of each index
@@ -38,6 +40,8 @@ type slot struct {
 	function extras // unknown members beside name and arguments
 	extra    extras // unknown members beside id, type and function
 	split    bool   // opened by a new id under an index in use
+
+	named *callFragment // brought the name once more, without arguments, when all of them were there
 }
 
 // callFragment is one element of tool_calls.
@@ -63,6 +67,13 @@ func (c *callSlots) add(raw jsontext.Value, whole bool) error {
 		s = c.newSlot(f)
 	} else {
 		s = c.slotFor(f)
+		if s.named != nil && !f.blank() { // so that was the beginning of another call
+			begun := *s.named
+			s.named = nil
+			begun.index = f.index
+			s = c.newSlot(begun)
+			s.take(begun)
+		}
 	}
 	c.open = s
 	s.take(f)
@@ -83,7 +94,7 @@ func readFragment(raw jsontext.Value, whole bool) (callFragment, error) {
 		case m.name == "index" && !whole:
 			f.index = indexOf(m.value)
 		case m.name == "id":
-			f.id, _ = textOf(m.value)
+			f.id = idOf(m.value)
 		case m.name == "type":
 			f.kind, _ = textOf(m.value)
 		case m.name == "function" && m.value.Kind() == '{':
@@ -122,22 +133,35 @@ func (f *callFragment) takeFunction(m span) {
 	}
 }
 
-// indexOf reads an index; -1 for null and for what is none.
+// blank reports that the fragment brings no arguments.
+func (f *callFragment) blank() bool { return strings.TrimSpace(string(f.args)) == "" }
+
+// idOf reads an id; a number is taken as its digits.
+func idOf(v jsontext.Value) string {
+	if v.Kind() == '0' {
+		return string(v)
+	}
+	text, _ := textOf(v)
+	return text
+}
+
+// indexOf reads an index, also one written as 1.0 or "1"; -1 for null and for
+// what is none.
 func indexOf(v jsontext.Value) int {
 	text := string(v)
 	if quoted, ok := textOf(v); ok {
 		text = quoted
 	}
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 0 {
+	n, err := strconv.ParseFloat(text, 64)
+	if err != nil || n != math.Trunc(n) || n < 0 || n > math.MaxInt32 {
 		return -1
 	}
-	return n
+	return int(n)
 }
 
 // slotFor finds or opens the slot that a fragment belongs to.
 func (c *callSlots) slotFor(f callFragment) *slot {
-	if s := c.byIndex[f.index]; f.index >= 0 && s != nil {
+	if s := c.atIndex(f); s != nil {
 		if s.endsBefore(f) {
 			s = c.newSlot(f)
 			s.split = true
@@ -152,6 +176,23 @@ func (c *callSlots) slotFor(f callFragment) *slot {
 		c.bind(s, f.index)
 	}
 	return s
+}
+
+// atIndex returns the slot of a fragment's index, nil for none. Where a provider
+// gives all calls one index, the id says which.
+func (c *callSlots) atIndex(f callFragment) *slot {
+	if f.index < 0 {
+		return nil
+	}
+	if f.id != "" {
+		for _, s := range slices.Backward(c.slots) {
+			if s.index == f.index && s.id == f.id {
+				c.bind(s, f.index)
+				return s
+			}
+		}
+	}
+	return c.byIndex[f.index]
 }
 
 // known returns the slot that a fragment without a known index continues, nil
@@ -191,7 +232,7 @@ func (s *slot) endsBefore(f callFragment) bool {
 // all the same: s has all its arguments and the fragment brings others. The
 // very same call under the same id is a repeat, not a second call.
 func (s *slot) again(f callFragment) bool {
-	if f.name == "" || strings.TrimSpace(string(f.args)) == "" || !s.complete() {
+	if f.name == "" || f.blank() || !s.complete() {
 		return false
 	}
 	return f.id == "" || string(f.args) != string(s.args.escaped)
@@ -236,6 +277,9 @@ func (s *slot) take(f callFragment) {
 		s.name = f.name
 	default:
 		s.name += f.name
+	}
+	if f.name != "" && f.blank() && s.complete() {
+		s.named = &f
 	}
 	if !repeat {
 		s.args.escaped = append(s.args.escaped, f.args...)

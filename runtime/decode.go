@@ -208,6 +208,38 @@ func errorText(v jsontext.Value) string {
 	return rawText(strictJSON(v))
 }
 
+// failureText returns the provider's message where its error is the value of
+// one member among others: a code or a mere true has its message beside it.
+func failureText(failure jsontext.Value, beside []span) string {
+	message, _ := textOf(memberOf(beside, "message"))
+	switch kind := failure.Kind(); {
+	case message == "" || kind == '{' || kind == '[':
+		return errorText(failure)
+	case kind == 't':
+		return message
+	default:
+		return errorText(failure) + ": " + message
+	}
+}
+
+// isBareError reports an event that is an error all by itself, without a member
+// "error": vLLM's {"object":"error"}, FastAPI's detail, DashScope's code and
+// message. Chunks of a completion have choices or usage, and no such text.
+func isBareError(members []span) bool {
+	for _, name := range []string{"choices", "usage", "error"} {
+		if !isNull(memberOf(members, name)) {
+			return false
+		}
+	}
+	for _, name := range []string{"object", "type"} {
+		if kind, _ := textOf(memberOf(members, name)); kind == "error" {
+			return true
+		}
+	}
+	message, _ := textOf(memberOf(members, "message"))
+	return message != "" || hasError(memberOf(members, "detail")) || hasError(memberOf(members, "errors"))
+}
+
 // hasError reports that the value of a member "error" tells of an error.
 func hasError(v jsontext.Value) bool {
 	switch v.Kind() {
@@ -220,6 +252,8 @@ func hasError(v jsontext.Value) bool {
 	case '[':
 		elements, err := elementsOf(v)
 		return err == nil && len(elements) > 0
+	case '0':
+		return string(v) != "0"
 	default:
 		return v.Kind() == 't'
 	}
@@ -236,6 +270,9 @@ var passing = map[string]bool{
 // passingError reports whether an error inside a response is worth another try:
 // by the status or by the word it gives.
 func passingError(v jsontext.Value) bool {
+	if status, err := strconv.Atoi(string(v)); err == nil {
+		return retryable(status)
+	}
 	members, err := membersOf(v)
 	if err != nil {
 		return false

@@ -25,8 +25,8 @@ type extra struct {
 }
 
 // add takes one more value of the member name: texts of reasoning and refusal
-// are joined, lists appended, of all else the last value counts. Null changes
-// nothing that is there.
+// are joined, lists appended, objects merged, of all else the last value counts.
+// Null changes nothing that is there.
 func (x *extras) add(name string, v jsontext.Value) {
 	e := x.byName[name]
 	if e == nil {
@@ -39,7 +39,7 @@ func (x *extras) add(name string, v jsontext.Value) {
 	}
 	switch {
 	case v.Kind() == 'n':
-	case v.Kind() == '"' && joins(name):
+	case v.Kind() == '"' && joined[name]:
 		if e.text == nil {
 			e.text = new(jsonText)
 		}
@@ -50,14 +50,42 @@ func (x *extras) add(name string, v jsontext.Value) {
 		for _, element := range elements {
 			e.values = append(e.values, strictJSON(element.value))
 		}
+	case v.Kind() == '{' && e.last.Kind() == '{':
+		e.last = mergeObjects(e.last, strictJSON(v))
 	default:
 		e.last = strictJSON(v)
 	}
 }
 
-// joins reports that the texts of a member are pieces of one text.
-func joins(name string) bool {
-	return isReasoning(name) || name == "refusal"
+// mergeObjects returns a with the members of b: of a name that both have the
+// value in b counts, unless it is null; two objects are merged in turn.
+func mergeObjects(a, b jsontext.Value) jsontext.Value {
+	left, _ := membersOf(a)
+	right, _ := membersOf(b)
+	out := jsontext.Value{'{'}
+	for _, m := range left {
+		value := m.value
+		switch newer := memberOf(right, m.name); {
+		case value.Kind() == '{' && newer.Kind() == '{':
+			value = mergeObjects(value, newer)
+		case !isNull(newer):
+			value = newer
+		}
+		out = appendMember(out, m.name, value)
+	}
+	for _, m := range right {
+		if memberOf(left, m.name) == nil {
+			out = appendMember(out, m.name, m.value)
+		}
+	}
+	return append(out, '}')
+}
+
+// joined are the members whose texts are pieces of one text in a stream.
+// Signatures and ids beside them come whole.
+var joined = map[string]bool{
+	"reasoning": true, "reasoning_content": true, "reasoning_text": true,
+	"thinking": true, "thinking_content": true, "thought": true, "refusal": true,
 }
 
 // value returns the value of the member name, nil if there is none.

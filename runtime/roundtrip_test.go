@@ -60,6 +60,14 @@ func TestCanonicalMessageOfStream(t *testing.T) {
 			`{"tool_calls":[{"index":0,"id":"a","function":{"name":"t","arguments":""},"extra_content":{"google":{"thought_signature":"S"}}}]}`,
 			`{"tool_calls":[{"index":0,"function":{"arguments":"{}"}}],"extra_content":{"vertex":{"thought_signature":"T"}}}`,
 		}, `{"role":"assistant","content":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"t","arguments":"{}"},"extra_content":{"google":{"thought_signature":"S"}}}],"extra_content":{"vertex":{"thought_signature":"T"}}}`},
+		{"case 2.03: a signature that comes after its call, and one in pieces", []string{
+			`{"tool_calls":[{"index":0,"id":"a","function":{"name":"t","arguments":"{}"}}],"extra_content":{"google":{"thought_signature":"S\/\u003d"}}}`,
+			`{"tool_calls":[{"index":0,"extra_content":{"vertex":{"thought":true}}}],"extra_content":{}}`,
+			`{"tool_calls":[{"index":0,"extra_content":{"vertex":{"thought_signature":"T","thought":null}}}],"extra_content":{"google":{"x":1}}}`,
+		}, `{"role":"assistant","content":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"t","arguments":"{}"},"extra_content":{"vertex":{"thought":true,"thought_signature":"T"}}}],"extra_content":{"google":{"thought_signature":"S\/\u003d","x":1}}}`},
+		{"case 2.01: thinking is joined, a signature beside reasoning is not", []string{
+			`{"thinking":"a","reasoning_signature":"S"}`, `{"thinking":"b","reasoning_signature":"S"}`,
+		}, `{"role":"assistant","content":null,"thinking":"ab","reasoning_signature":"S"}`},
 		{"lists are appended, of all else the last value counts", []string{
 			`{"reasoning_details":[{"text":"a"}],"x":1,"y":{"a":1},"z":"p"}`, `{"reasoning_details":[{"text":"b"}],"x":2,"y":null,"z":"q"}`,
 		}, `{"role":"assistant","content":null,"reasoning_details":[{"text":"a"},{"text":"b"}],"x":2,"y":{"a":1},"z":"q"}`},

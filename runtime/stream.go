@@ -31,7 +31,10 @@ func (s *streamDecoder) block(block []byte) {
 	}
 	event, data, ok := EventData(bytes.ToValidUTF8(block, []byte("\ufffd")))
 	data = strings.TrimSpace(data)
-	failed := event == "error"
+	if bare := bytes.TrimSpace(block); !ok && len(bare) > 0 && bare[0] == '{' { // OpenAI's errors have come without "data:"
+		data, ok = string(bytes.ToValidUTF8(bare, []byte("\ufffd"))), true
+	}
+	failed := strings.EqualFold(event, "error")
 	switch {
 	case data == "[DONE]" && !failed:
 		s.done = true
@@ -47,6 +50,8 @@ func (s *streamDecoder) block(block []byte) {
 func (s *streamDecoder) data(event, data string) {
 	members, err := membersOf([]byte(data))
 	switch {
+	case err == nil && isBareError(members):
+		s.err = s.fail(KindStream, errorText(jsontext.Value(data)), passingError(jsontext.Value(data)))
 	case err == nil:
 		s.chunk(members, false)
 	case event != "" && event != "message": // a kind of event that is none of ours
@@ -86,7 +91,7 @@ func (s *streamDecoder) chunk(members []span, whole bool) {
 	}
 	for _, from := range [][]span{members, choice} {
 		if failure := memberOf(from, "error"); s.err == nil && hasError(failure) {
-			s.err = s.fail(KindStream, errorText(failure), passingError(failure))
+			s.err = s.fail(KindStream, failureText(failure, from), passingError(failure))
 		}
 	}
 	if s.err == nil && s.finish == "error" {
