@@ -28,8 +28,18 @@ func unified(want, got string) []string {
 		return []string{"the two differ only in invisible characters: one holds them, the other their escapes"}
 	}
 	_, text, _ := strings.Cut(string(shown), "\n")
-	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	for i, line := range lines {
+		if len(line) > diffWidth {
+			lines[i] = strings.ToValidUTF8(line[:diffWidth], "") + fmt.Sprintf("… (%d more bytes)", len(line)-diffWidth)
+		}
+	}
+	return lines
 }
+
+// diffWidth is how many bytes of a line a diff shows: a history has no line
+// that long, but any file can lie in its place.
+const diffWidth = 4000
 
 // Visible makes the invisible characters of every line visible. The marks of a
 // rendering (⇥, ‹CR› …) stay as they are, so that what is escaped already is

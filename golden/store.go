@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"sort"
 	"strings"
+
+	"github.com/tapetree/tapetree/internal/files"
 )
 
 // Endings of the files in a folder of golden histories.
@@ -35,12 +37,12 @@ func (s Store) Read(name string) (string, error) {
 	var data []byte
 	var err error
 	if s.FS != nil {
-		data, err = fs.ReadFile(s.FS, name+Ending)
+		data, err = files.Read(s.FS, name+Ending, files.Limit)
 	} else {
-		data, err = os.ReadFile(s.path(name))
+		data, err = files.ReadPath(s.path(name), files.Limit)
 	}
 	if err != nil {
-		return "", fmt.Errorf("read golden history %s: %w", s.path(name), withoutPath(err))
+		return "", fmt.Errorf("read golden history %s: %w", s.path(name), err)
 	}
 	return string(data), nil
 }

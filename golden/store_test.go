@@ -14,8 +14,8 @@ import (
 	is "gotest.tools/v3/assert/cmp"
 )
 
-// files reads a folder back as a map from name to content.
-func files(t *testing.T, dir string) map[string]string {
+// filesOf reads a folder back as a map from name to content.
+func filesOf(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -58,7 +58,7 @@ func TestCheckSettlesTheFolder(t *testing.T) {
 			assert.NilError(t, err)
 			got.Path, got.Wrote = strings.TrimPrefix(got.Path, dir+string(filepath.Separator)), strings.TrimPrefix(got.Wrote, dir+string(filepath.Separator))
 			assert.Equal(t, got, test.want)
-			assert.DeepEqual(t, files(t, dir), test.after)
+			assert.DeepEqual(t, filesOf(t, dir), test.after)
 		})
 	}
 }
@@ -67,7 +67,7 @@ func TestCheckMakesTheFolder(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "golden")
 	_, err := Store{Dir: dir}.Check("n", "new\n", true)
 	assert.NilError(t, err)
-	assert.DeepEqual(t, files(t, dir), map[string]string{"n.txt": "new\n"})
+	assert.DeepEqual(t, filesOf(t, dir), map[string]string{"n.txt": "new\n"})
 }
 
 func TestCheckOfTheSuiteWritesNothing(t *testing.T) {

@@ -54,7 +54,7 @@ func TestReplayHasNoDialer(t *testing.T) {
 	assert.Assert(t, checked > 10)
 }
 
-// Case 6.08: a miss goes nowhere. The upstream of the recording listens and
+// TestMissMakesNoConnection is case 6.08: a miss goes nowhere. The upstream of the recording listens and
 // hears nothing.
 func TestMissMakesNoConnection(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

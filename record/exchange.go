@@ -59,11 +59,12 @@ func (s *shot) fill(e *transcripts.Exchange, o outcome) {
 		return
 	}
 	r := s.recorder
-	body, readable := s.decoded()
+	body, instead := s.decoded()
 	e.Status, e.Headers = s.status, r.redact.Headers(s.header)
 	switch {
-	case !readable:
-		e.Base64, e.StreamEnd = body, brokenEnd(o.end)
+	case instead != "":
+		text := r.redact.Text(instead)
+		e.Text = &text
 	case s.isStream(body):
 		s.fillStream(e, body, o.end)
 	default:
@@ -144,28 +145,36 @@ func (s *shot) isStream(body []byte) bool {
 }
 
 // decoded returns the body without its gzip coding; what of a broken one can be
-// read. It is not readable when it has another coding.
-func (s *shot) decoded() (body []byte, readable bool) {
+// read. A body that is too large or has another coding is not kept, for nobody
+// can tell whether a secret stands in it: instead is the text in its place.
+func (s *shot) decoded() (body []byte, instead string) {
 	body = s.received.Bytes()
-	switch coding := strings.ToLower(strings.TrimSpace(s.header.Get("Content-Encoding"))); coding {
-	case "", "identity":
-		return body, true
-	case "gzip", "x-gzip":
-		if len(body) == 0 {
-			return body, true
-		}
-		unzip, err := gzip.NewReader(bytes.NewReader(body))
-		if err != nil {
-			return body, false
-		}
-		plain, err := io.ReadAll(unzip)
-		if err != nil && len(plain) == 0 {
-			return body, false
-		}
-		return plain, true
-	default:
-		return body, false
+	if s.large {
+		return nil, runtime.UnreadSize(s.recorder.maxBody)
 	}
+	if len(body) > 0 && strings.EqualFold(strings.TrimSpace(s.header.Get("Content-Encoding")), "gzip") {
+		plain, err := gunzip(body, s.recorder.maxBody)
+		switch {
+		case int64(len(plain)) > s.recorder.maxBody:
+			return nil, runtime.UnreadSize(s.recorder.maxBody)
+		case err != nil && len(plain) == 0:
+			return nil, runtime.UnreadCoding(s.header, nil)
+		}
+		return plain, runtime.UnreadCoding(nil, plain)
+	}
+	if len(body) == 0 {
+		return body, ""
+	}
+	return body, runtime.UnreadCoding(s.header, body)
+}
+
+// gunzip decodes at most limit bytes and one more.
+func gunzip(body []byte, limit int64) ([]byte, error) {
+	unzip, err := gzip.NewReader(bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(io.LimitReader(unzip, limit+1))
 }
 
 // times gives the clocks of the exchange. Blocks that came in another coding
@@ -215,11 +224,11 @@ func (s *shot) writeHTTP(o outcome) error {
 		return r.wrote(r.writer.HTTP(&transcripts.HTTP{Raw: line.end()}), "record request %s %s", s.req.Method, s.req.URL.Path)
 	}
 	line.member("headers", objectOf(r.redact.Headers(s.header)))
-	body, readable := s.decoded()
-	value, text, raw := r.body(body)
-	if !readable {
-		value, text, raw = nil, nil, body
+	body, instead := s.decoded()
+	if instead != "" {
+		body = []byte(instead)
 	}
+	value, text, raw := r.body(body)
 	line.body("response", "text", "base64", value, text, raw)
 	return r.wrote(r.writer.HTTP(&transcripts.HTTP{Raw: line.end()}), "record request %s %s", s.req.Method, s.req.URL.Path)
 }

@@ -51,7 +51,7 @@ func TestPathsAreFoldedAndExpanded(t *testing.T) {
 	}
 }
 
-// Case 6.02: a session recorded with one token replays with another; the token
+// TestSecretsAreReplacedOnBothSides is case 6.02: a session recorded with one token replays with another; the token
 // is nowhere on disk.
 func TestSecretsAreReplacedOnBothSides(t *testing.T) {
 	const old, other = "token-of-the-recording-1", "another-token-altogether"
@@ -83,7 +83,7 @@ func TestSecretsAreReplacedOnBothSides(t *testing.T) {
 	})
 }
 
-// Case 6.07: dates, random ids and the order of arguments hit under the rules
+// TestVolatileRules is case 6.07: dates, random ids and the order of arguments hit under the rules
 // that are declared, and only under those.
 func TestVolatileRules(t *testing.T) {
 	message := func(raw string) runtime.Message {

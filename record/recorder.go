@@ -33,6 +33,8 @@ type Recorder struct {
 	now    func() time.Time
 	start  time.Time
 
+	maxBody int64 // a larger response is not kept; the live model's own limit
+
 	mu        sync.Mutex
 	err       error // the first failed write
 	threads   map[runtime.Path]*thread
@@ -52,7 +54,7 @@ func NewRecorder(w *transcripts.Writer, o RecorderOptions) *Recorder {
 		o.Redact = NewRedactor(nil)
 	}
 	return &Recorder{
-		writer: w, fold: o.Fold, redact: o.Redact, now: o.Now, start: o.Now(),
+		writer: w, fold: o.Fold, redact: o.Redact, now: o.Now, start: o.Now(), maxBody: runtime.DefaultMaxBytes,
 		threads: map[runtime.Path]*thread{},
 		stops:   map[runtime.Path]runtime.StopReason{},
 	}
@@ -87,7 +89,7 @@ func (r *Recorder) note(sign string, e runtime.Event) {
 func (r *Recorder) toolLine(e runtime.Event) *transcripts.Call {
 	line := &transcripts.Call{
 		Agent: e.Agent, Turn: e.Turn, Call: e.Call.Number,
-		ID: e.Call.ID, Name: e.Call.Name,
+		ID: r.redact.member("id", e.Call.ID), Name: r.redact.member("name", e.Call.Name),
 		Arguments: normalText(r.fold, r.redact, e.Call.Arguments),
 		Verdict:   e.Call.Verdict,
 		Result:    normalText(r.fold, r.redact, e.Call.Result),

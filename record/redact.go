@@ -65,6 +65,13 @@ func (r *Redactor) Text(s string) string {
 	return runtime.ApplyEdits(s, edits)
 }
 
+// member redacts a text as the value of a JSON member is.
+func (r *Redactor) member(name, s string) string {
+	var edits []runtime.Edit
+	r.settle(func() { edits = r.editor().Edits(runtime.Spot{Text: s, Member: name}) })
+	return runtime.ApplyEdits(s, edits)
+}
+
 // JSON redacts inside the strings of a JSON value, and in JSON inside them.
 // Bytes outside the secrets stay as they are.
 func (r *Redactor) JSON(raw []byte) []byte {
@@ -183,6 +190,23 @@ func (r *Redactor) Mask(text string) string {
 	return runtime.ApplyEdits(text, mask.Edits(runtime.Spot{Text: text}))
 }
 
+// MaskKnown hides behind *** what is known to be a secret whatever it looks
+// like: values of the environment and those learnt since. For a text that a
+// person must see as it is, such as a command to be approved.
+func (r *Redactor) MaskKnown(text string) string {
+	mask := runtime.Editor{Find: func(s runtime.Spot) []runtime.Edit {
+		r.mu.RLock()
+		found := r.known.find(s.Text)
+		r.mu.RUnlock()
+		var edits []runtime.Edit
+		for _, m := range apart(found) {
+			edits = append(edits, runtime.Edit{Start: m.start, End: m.end, New: "***"})
+		}
+		return edits
+	}}
+	return runtime.ApplyEdits(text, mask.Edits(runtime.Spot{Text: text}))
+}
+
 // HasSecret reports that a placeholder of a secret stands in text. There is no
 // way back from it: the value is not kept anywhere.
 func HasSecret(text string) bool {
@@ -250,17 +274,21 @@ func (r *Redactor) matches(s runtime.Spot) []match {
 	if s.Number {
 		return slices.DeleteFunc(found, func(m match) bool { return m.start > 0 || m.end < len(s.Text) })
 	}
-	found = appendShapes(found, s)
+	return apart(appendShapes(found, s))
+}
+
+// apart sorts matches and makes one of those that overlap.
+func apart(found []match) []match {
 	slices.SortStableFunc(found, func(a, b match) int {
 		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(b.end, a.end))
 	})
-	joined := found[:0]
+	kept := found[:0]
 	for _, m := range found {
-		if last := len(joined) - 1; last >= 0 && m.start < joined[last].end {
-			joined[last].end = max(joined[last].end, m.end)
+		if last := len(kept) - 1; last >= 0 && m.start < kept[last].end {
+			kept[last].end = max(kept[last].end, m.end)
 			continue
 		}
-		joined = append(joined, m)
+		kept = append(kept, m)
 	}
-	return joined
+	return kept
 }

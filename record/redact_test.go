@@ -250,7 +250,7 @@ func TestWhatIsNoSecretStays(t *testing.T) {
 	}
 }
 
-// Case 6.01: a key is caught whatever the header's case, in the query, and
+// TestCase601 is case 6.01: a key is caught whatever the header's case, in the query, and
 // where the server says it back.
 func TestCase601(t *testing.T) {
 	const key = "k-one-two-three"
@@ -268,7 +268,7 @@ func TestCase601(t *testing.T) {
 		"wrong key {{secret:header:1}}, {{secret:header:2}}, {{secret:url:3}}; text/event-stream a-long-model-name")
 }
 
-// Case 6.02: what was recorded with one token equals what is sent with
+// TestCase602 is case 6.02: what was recorded with one token equals what is sent with
 // another.
 func TestCase602(t *testing.T) {
 	body := func(token string) []byte { return []byte(`{"token":"` + token + `"}`) }

@@ -211,7 +211,7 @@ func TestReplayFindings(t *testing.T) {
 			assert.DeepEqual(t, findings(report), c.want)
 			assert.Equal(t, report.Grade, c.grade)
 			assert.Equal(t, errors.Is(err, ErrMissing), c.missed, "%v", err)
-			for _, detail := range report.Details {
+			for _, detail := range slices.Concat(report.Details, report.Warnings) {
 				assert.Assert(t, strings.Count(detail, "\n") < maxDetail, detail)
 			}
 		})
@@ -237,6 +237,8 @@ func TestReportOfAHistoryDifference(t *testing.T) {
     recorded: "written down, as was asked, b"
     sent:     "noted b"
   to accept it: tapetree record family`,
+	})
+	assert.DeepEqual(t, report.Warnings, []string{
 		`root turn 3: schemas, model or parameters differ from the recorded ones
   nearest: exchange root#3 (transcripts/session.jsonl:14)
   /model
@@ -291,7 +293,7 @@ func TestExchangesAreUsedInOrderAndOnce(t *testing.T) {
 	assert.Equal(t, report.Used, 3)
 }
 
-// Case 6.04: the same request twice gets the first answer, then the second; a
+// TestSameRequestTwice is case 6.04: the same request twice gets the first answer, then the second; a
 // third is a miss.
 func TestSameRequestTwice(t *testing.T) {
 	asked := 0
@@ -322,7 +324,7 @@ func TestSameRequestTwice(t *testing.T) {
 	assert.ErrorIs(t, err, ErrMissing)
 }
 
-// Case 6.05: children with identical prompts and different answers get their
+// TestTwins is case 6.05: children with identical prompts and different answers get their
 // own, whoever asks first; the report does not depend on the order.
 func TestTwins(t *testing.T) {
 	const twins = 8

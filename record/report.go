@@ -16,7 +16,8 @@ import (
 type Report struct {
 	Grade         Grade     // the worst of all requests; "" when none was answered
 	Findings      []Finding // replay/* only, in tree order
-	Details       []string  // reports of at most 12 lines each, in tree order
+	Details       []string  // of findings that are errors: reports of at most 12 lines each, in tree order
+	Warnings      []string  // the same of warnings, which are one line each unless the caller is strict
 	Exchanges     int       // in the transcript
 	Used          int       // of those
 	VerdictsLive  int       // calls that were really judged
@@ -62,7 +63,11 @@ func (r *Replayer) Report() *Report {
 	}
 	for _, n := range merged(sorted(append(notes, r.ledger.notes...))) {
 		report.Findings = append(report.Findings, n.finding)
-		if n.detail != "" {
+		switch {
+		case n.detail == "":
+		case Severity(n.finding.Code) == "warning":
+			report.Warnings = append(report.Warnings, n.detail)
+		default:
 			report.Details = append(report.Details, n.detail)
 		}
 	}

@@ -87,6 +87,7 @@ type shot struct {
 	header   http.Header
 	length   int64 // of the response as announced; -1: not
 	received bytes.Buffer
+	large    bool // too large to be kept: received is empty
 	arrivals []arrival
 }
 
@@ -169,8 +170,12 @@ func (b *recordedBody) end(end runtime.End) error {
 
 func (s *shot) receive(p []byte) {
 	now := s.recorder.now()
-	if s.received.Len() == 0 {
+	if s.first.IsZero() {
 		s.first = now
+	}
+	if s.large || int64(s.received.Len()+len(p)) > s.recorder.maxBody {
+		s.large, s.received, s.arrivals = true, bytes.Buffer{}, nil
+		return
 	}
 	s.received.Write(p)
 	s.arrivals = append(s.arrivals, arrival{s.received.Len(), now})
@@ -179,9 +184,9 @@ func (s *shot) receive(p []byte) {
 // complete reports whether the whole body came although nobody read its end: as
 // long as announced, or a stream up to its own end mark.
 func (s *shot) complete() bool {
-	if s.length >= 0 {
+	if s.length >= 0 && !s.large {
 		return int64(s.received.Len()) == s.length
 	}
-	body, _ := s.decoded()
-	return s.isStream(body) && hasDone(runtime.SplitEvents(body))
+	body, instead := s.decoded()
+	return instead == "" && s.isStream(body) && hasDone(runtime.SplitEvents(body))
 }

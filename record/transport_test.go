@@ -103,6 +103,12 @@ func TestResponsesAreKept(t *testing.T) {
 		{"case 1.18: an error inside a stream", func(w http.ResponseWriter, _ string) {
 			sse(w, "data: {\"error\":{\"message\":\"quota\"}}\n\n", stream[3])
 		}, true, kept{Status: 200, SSE: []string{"data: {\"error\":{\"message\":\"quota\"}}\n\n", stream[3]}, End: runtime.EndDone, Headers: events}},
+		{"case 2.08: events with index 0, empty texts, null and 0.0", func(w http.ResponseWriter, _ string) { sse(w, zeros+"\n\n", stream[3]) }, true,
+			kept{Status: 200, SSE: []string{zeros + "\n\n", stream[3]}, End: runtime.EndDone, Headers: events}},
+		{"case 2.08: JSON with index 0, empty texts, null and 0.0", func(w http.ResponseWriter, _ string) { fmt.Fprint(w, zeros[6:]) }, false,
+			kept{Status: 200, Response: zeros[6:], Headers: []string{`content-type="text/plain; charset=utf-8"`}}},
+		{"case 2.08: JSON that someone laid out", func(w http.ResponseWriter, _ string) { fmt.Fprint(w, "{ \"usage\":null,\n\t\"choices\": []}") }, false,
+			kept{Status: 200, Text: "{ \"usage\":null,\n\t\"choices\": []}", Headers: []string{`content-type="text/plain; charset=utf-8"`}}},
 		{"a torn tail", func(w http.ResponseWriter, _ string) { sse(w, stream[1], `data: {"cho`) }, true,
 			kept{Status: 200, SSE: []string{stream[1], `data: {"cho`}, End: runtime.EndEOF, Headers: events}},
 		{"a reset in mid-stream", func(w http.ResponseWriter, _ string) { sse(w, stream[1]); abort(w) }, true,
@@ -123,6 +129,19 @@ func TestResponsesAreKept(t *testing.T) {
 			w.Header().Set("Content-Type", "application/octet-stream")
 			_, _ = io.WriteString(w, "\xff\xfe")
 		}, false, kept{Status: 200, Base64: "\xff\xfe", Headers: []string{`content-type="application/octet-stream"`}}},
+		{"a coding that cannot be read, and what secret stands in it", func(w http.ResponseWriter, _ string) {
+			w.Header().Set("Content-Encoding", "br")
+			sse(w, "\x8b\x02"+testKey)
+		}, true, kept{Status: 200, Text: `the body is in the coding "br", which is not read here and not kept`, Headers: events}},
+		{"gzip in gzip", func(w http.ResponseWriter, _ string) {
+			w.Header().Set("Content-Encoding", "gzip")
+			w.WriteHeader(500)
+			zip := gzip.NewWriter(w)
+			inner := gzip.NewWriter(zip)
+			_, _ = io.WriteString(inner, testKey)
+			_ = inner.Close()
+			_ = zip.Close()
+		}, true, kept{Status: 500, Text: `the body is in the coding "gzip", which is not read here and not kept`}},
 		{"case 6.01: cookies and keys stay off the disk", func(w http.ResponseWriter, _ string) {
 			w.Header()["sEt-CoOkIe"] = []string{"s=abc"}
 			w.Header().Set("Retry-After", "3")
@@ -136,6 +155,9 @@ func TestResponsesAreKept(t *testing.T) {
 			rec := newRecording(t, nil)
 			req := ask("root", 1, 1, c.stream, "hi")
 			answer, liveErr := rec.live(u).Complete(t.Context(), req)
+			if c.want.Status == 0 {
+				rec.answered(t)
+			}
 			f, text := rec.finish(t)
 			assert.DeepEqual(t, keptOf(f.Exchanges[0]), c.want)
 			assert.Assert(t, !strings.Contains(text, testKey) && !strings.Contains(text, "abc"))
@@ -145,10 +167,17 @@ func TestResponsesAreKept(t *testing.T) {
 			again, replayErr := r.Complete(t.Context(), req)
 			assert.DeepEqual(t, again, answer)
 			assert.DeepEqual(t, tried(replayErr), tried(liveErr))
-			assert.Equal(t, len(r.Report().Findings), 0)
+			if c.want.Status != 0 {
+				assert.Equal(t, len(r.Report().Findings), 0)
+			}
 		})
 	}
 }
+
+// zeros is a chunk full of what a careless encoder leaves out, its keys in an
+// order of its own.
+const zeros = `data: {"x":0.0,"choices":[{"finish_reason":null,"index":0,"delta":{"tool_calls":[{"function":{"arguments":"","name":"t"},"index":0,"id":"a"}],` +
+	`"content":""},"message":{"content":""},"logprobs":null}],"usage":null,"created":0,"system_fingerprint":""}`
 
 const testKey = "sk-not-a-real-key-0123456789"
 
@@ -254,6 +283,15 @@ func TestCancelledBeforeResponse(t *testing.T) {
 	assert.ErrorIs(t, err, transcripts.ErrEmpty)
 }
 
+// answered records one more exchange that was answered: a recording in which
+// nothing reached an upstream is not kept.
+func (r *recording) answered(t *testing.T) {
+	t.Helper()
+	u := newUpstream(t, func(w http.ResponseWriter, _ string) { saying(w, "hi") })
+	_, err := r.live(u).Complete(t.Context(), ask("root", 2, 1, false, "again"))
+	assert.NilError(t, err)
+}
+
 // A refused connection and a server without TLS are told apart.
 func TestFailedDial(t *testing.T) {
 	u := newUpstream(t, func(w http.ResponseWriter, _ string) { saying(w, "hi") })
@@ -265,6 +303,7 @@ func TestFailedDial(t *testing.T) {
 	u.Close()
 	_, err = rec.live(u).Complete(t.Context(), ask("root", 1, 2, false, "hi"))
 	assert.ErrorContains(t, err, "upstream dial")
+	rec.answered(t)
 	f, _ := rec.finish(t)
 	assert.DeepEqual(t, keptOf(f.Exchanges[0]), kept{Err: "tls"})
 	assert.DeepEqual(t, keptOf(f.Exchanges[1]), kept{Err: "dial"})
@@ -298,7 +337,50 @@ func TestGzip(t *testing.T) {
 	}
 	f, _ := rec.finish(t)
 	assert.DeepEqual(t, keptOf(f.Exchanges[0]), kept{Status: 200, Response: completion("hi"), Headers: []string{`content-type="application/json"`}})
-	assert.DeepEqual(t, keptOf(f.Exchanges[1]), kept{Status: 200, Base64: "\x8b\x02\x80hi\x03", Headers: []string{`content-type="application/json"`}})
+	assert.DeepEqual(t, keptOf(f.Exchanges[1]), kept{Status: 200, Text: `the body is in the coding "br", which is not read here and not kept`, Headers: []string{`content-type="application/json"`}})
+}
+
+// A body that is too large is not kept, and replays to the error that it was.
+func TestALargeBodyIsNotKept(t *testing.T) {
+	for _, streamed := range []bool{true, false} {
+		u := newUpstream(t, func(w http.ResponseWriter, _ string) {
+			if streamed {
+				sse(w, chunk("né", "null"), chunk(strings.Repeat("x", 2000), "null"))
+				return
+			}
+			saying(w, strings.Repeat("x", 2000))
+		})
+		rec := newRecording(t, nil)
+		rec.maxBody = 1000
+		live := rec.live(u)
+		live.MaxBytes = 1000
+		_, liveErr := live.Complete(t.Context(), ask("root", 1, 1, streamed, "hi"))
+		f, text := rec.finish(t)
+		assert.Equal(t, *f.Exchanges[0].Text, "the response is larger than the limit of 1000 bytes, and is not kept")
+		assert.Assert(t, !strings.Contains(text, "xxx"))
+		r, err := NewReplayer(f, ReplayOptions{})
+		assert.NilError(t, err)
+		_, replayErr := r.Complete(t.Context(), ask("root", 1, 1, streamed, "hi"))
+		assert.Equal(t, replayErr.Error(), liveErr.Error())
+	}
+}
+
+// A secret can stand where an id or a name belongs, and stays off the disk
+// there too.
+func TestSecretsInIDsAndNamesAreReplaced(t *testing.T) {
+	u := newUpstream(t, func(w http.ResponseWriter, body string) {
+		if strings.Contains(body, `"role":"tool"`) {
+			saying(w, "done")
+			return
+		}
+		saying(w, "", testKey+" "+testKey+` {"text":"x"}`)
+	})
+	rec := newRecording(t, nil)
+	_, err := session{model: rec.live(u), observe: rec.Observe}.run(t)
+	assert.NilError(t, err)
+	f, text := rec.finish(t)
+	assert.Assert(t, !strings.Contains(text, testKey))
+	assert.Equal(t, f.Calls[0].ID+" "+f.Calls[0].Name, "{{secret:header:1}} {{secret:header:1}}")
 }
 
 // Requests without a place are kept as http lines, in the order they began.
@@ -333,7 +415,7 @@ func TestOtherRequests(t *testing.T) {
 	})
 }
 
-// Case 6.05: five children at once, recorded twice in opposite orders of
+// TestConcurrentChildrenGiveTheSameBytes is case 6.05: five children at once, recorded twice in opposite orders of
 // arrival, give the same bytes, and each gets its own answer back.
 func TestConcurrentChildrenGiveTheSameBytes(t *testing.T) {
 	const children = 5

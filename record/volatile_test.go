@@ -57,7 +57,7 @@ func TestEveryUseIsCounted(t *testing.T) {
 	assert.DeepEqual(t, uses, map[string]int{"dates": 3, "durations": 2, `/b\d/`: 3})
 }
 
-// Case 6.07: what the rules cover is the same; what they do not cover is not.
+// TestCase607 is case 6.07: what the rules cover is the same; what they do not cover is not.
 func TestCase607(t *testing.T) {
 	v := mustVolatile(t, "dates", "uuids", "ports", "durations", `/tmp\.(\w+)/`)
 	same := [][2]string{

@@ -53,8 +53,8 @@ func sampleTool(t testing.TB) Tool {
 	return registered
 }
 
-// TestArguments: cases 1.22 (nothing means {}), 1.23 (a decoder that never
-// guesses) and 3.08 (unknown fields are named); every text is our own, sorted,
+// TestArguments: case 1.22 (nothing means {}), case 1.23 (a decoder that never
+// guesses) and case 3.08 (unknown fields are named); every text is our own, sorted,
 // and names each field.
 func TestArguments(t *testing.T) {
 	tool := sampleTool(t)

@@ -20,10 +20,11 @@ import (
 // What bounds a live request when the fields of Live are zero.
 const (
 	DefaultIdle     = 10 * time.Minute // as long as the vendors' own clients wait
-	DefaultMaxBytes = 256 << 20
+	DefaultMaxBytes = 64 << 20         // an answer of 100,000 tokens, each in a frame of its own, has 40 MB
 
 	afterFinish = 30 * time.Second       // for usage and [DONE] after a finish_reason
 	afterDone   = 250 * time.Millisecond // for the end of the body after [DONE], so that the connection can be used again
+	restBytes   = 64 << 10               // of the body after [DONE]
 )
 
 // Live is the model behind an OpenAI-compatible endpoint. go-openai builds and
@@ -46,13 +47,13 @@ type Live struct {
 // is its error; a base URL that is none, and an *OwnError from HTTP, are errors
 // of ours.
 func (l *Live) Complete(ctx context.Context, req *Request) (*Answer, error) {
-	config, err := l.config()
+	config, query, err := l.config()
 	if err != nil {
 		return nil, err
 	}
 	w := newWatch(At(ctx, req.Place), cmp.Or(l.Idle, DefaultIdle))
 	defer w.stop()
-	wire := &liveWire{client: l.client(), body: req.Body()}
+	wire := &liveWire{client: l.client(), body: req.Body(), query: query}
 	config.HTTPClient = wire
 	send(w.ctx, openai.NewClientWithConfig(config), req.Stream)
 	var answer *Answer
@@ -88,18 +89,21 @@ func (l *Live) sort(ctx context.Context, err error) error {
 	return up
 }
 
-// config is go-openai's configuration for this endpoint.
-func (l *Live) config() (openai.ClientConfig, error) {
-	config := openai.DefaultConfig(l.Key)
+// config is go-openai's configuration for this endpoint, and the query that
+// belongs behind the path which go-openai adds.
+func (l *Live) config() (config openai.ClientConfig, query string, err error) {
+	config = openai.DefaultConfig(l.Key)
 	config.OrgID = l.Org
 	if l.BaseURL != "" {
 		config.BaseURL = l.BaseURL
 	}
 	u, err := url.Parse(config.BaseURL)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return config, fmt.Errorf("base URL %q: must look like https://host/v1", config.BaseURL)
+		return config, "", fmt.Errorf("base URL %q: must look like https://host/v1", config.BaseURL)
 	}
-	return config, nil
+	query, u.RawQuery, u.Fragment, u.RawFragment = u.RawQuery, "", "", ""
+	config.BaseURL = u.String()
+	return config, query, nil
 }
 
 var defaultTransport = sync.OnceValue(func() http.RoundTripper {
@@ -135,6 +139,7 @@ func send(ctx context.Context, client *openai.Client, stream bool) {
 type liveWire struct {
 	client   *http.Client
 	body     []byte
+	query    string // of the base URL
 	response *http.Response
 	err      error
 }
@@ -142,6 +147,7 @@ type liveWire struct {
 // Do sends req with our body. go-openai gets an empty success in any case.
 func (w *liveWire) Do(req *http.Request) (*http.Response, error) {
 	own := req.Clone(req.Context())
+	own.URL.RawQuery = w.query
 	own.ContentLength = int64(len(w.body))
 	own.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(w.body)), nil }
 	own.Body, _ = own.GetBody()
@@ -162,6 +168,15 @@ func (l *Live) read(resp *http.Response, w *watch) (*Answer, error) {
 	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	r.Stream = kind == "text/event-stream"
 	first, err := b.next()
+	for len(first) < len(gzipMagic) && err == nil {
+		var piece []byte
+		piece, err = b.next()
+		first = append(first, piece...)
+	}
+	if text := UnreadCoding(resp.Header, first); text != "" && !isOwn(err) {
+		r.Stream, r.Body = false, []byte(text)
+		return Decode(r, l.Dialect)
+	}
 	if r.Stream && r.Status/100 == 2 && (len(first) == 0 || isStream(true, first)) {
 		return l.readStream(r.Status, b, first, err)
 	}
@@ -182,6 +197,7 @@ func (l *Live) read(resp *http.Response, w *watch) (*Answer, error) {
 func (l *Live) readStream(status int, b *liveBody, piece []byte, err error) (*Answer, error) {
 	var split Splitter
 	s := streamDecoder{dialect: l.Dialect, status: status}
+	rest := 0
 	for {
 		for _, block := range split.Feed(piece) {
 			s.block(block)
@@ -190,8 +206,11 @@ func (l *Live) readStream(status int, b *liveBody, piece []byte, err error) (*An
 			break
 		}
 		switch {
+		case s.over() && rest > restBytes:
+			return s.end(EndClientClosed)
 		case s.over():
 			b.watch.limit = afterDone
+			rest += len(piece)
 		case s.finish != "":
 			b.watch.limit = min(b.watch.limit, afterFinish)
 		}
@@ -200,12 +219,12 @@ func (l *Live) readStream(status int, b *liveBody, piece []byte, err error) (*An
 	if isOwn(err) {
 		return nil, err
 	}
-	if rest := split.Rest(); rest != nil {
-		s.block(rest)
-	}
 	var large *sizeError
 	if errors.As(err, &large) && !s.over() {
-		s.err = s.malformed(large.Error())
+		return nil, s.malformed(large.Error())
+	}
+	if tail := split.Rest(); tail != nil {
+		s.block(tail)
 	}
 	return s.end(EndOf(err))
 }
@@ -246,5 +265,5 @@ func (b *liveBody) broken(r *Response, err error) error {
 type sizeError struct{ limit int64 }
 
 func (e *sizeError) Error() string {
-	return fmt.Sprintf("the response is larger than the limit of %d bytes", e.limit)
+	return UnreadSize(e.limit)
 }

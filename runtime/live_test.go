@@ -83,6 +83,18 @@ func TestLiveSendsTheBytesOfTheRequest(t *testing.T) {
 	}
 }
 
+func TestLiveKeepsTheQueryOfTheBaseURLBehindThePath(t *testing.T) {
+	var got string
+	l := upstream(t, func(w http.ResponseWriter, r *http.Request) {
+		got = r.URL.String()
+		_, _ = io.WriteString(w, responseWith(`{"content":"hi"}`))
+	})
+	l.BaseURL += "?key=a%2Fb&v=1#part"
+	_, err := l.Complete(t.Context(), liveRequest(false))
+	assert.NilError(t, err)
+	assert.Equal(t, got, "/v1/chat/completions?key=a%2Fb&v=1")
+}
+
 func TestLiveSendsNoAuthorizationWithoutKey(t *testing.T) {
 	l := upstream(t, func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, responseWith(fmt.Sprintf(`{"content":"%d"}`, len(r.Header.Values("Authorization")))))
@@ -277,7 +289,7 @@ func TestLiveNamesFailedConnects(t *testing.T) {
 
 func TestLiveBoundsTheSizeOfAResponse(t *testing.T) {
 	long := strings.Repeat("x", 1000)
-	want := UpstreamError{Status: 200, Kind: KindMalformed, Text: "the response is larger than the limit of 999 bytes"}
+	want := UpstreamError{Status: 200, Kind: KindMalformed, Text: "the response is larger than the limit of 999 bytes, and is not kept"}
 	for _, stream := range []bool{true, false} {
 		l := upstream(t, func(w http.ResponseWriter, r *http.Request) {
 			if stream {

@@ -11,8 +11,8 @@ import (
 )
 
 // TestStopReasons: content decides, not finish_reason; each run asks exactly as
-// often as told. Case 1.21 is the answer that promises calls and has none, case
-// 1.25 the answer that was cut off whatever its finish_reason says.
+// often as told. The answer that promises calls and has none is case 1.21, the
+// answer that was cut off whatever its finish_reason says is case 1.25.
 func TestStopReasons(t *testing.T) {
 	refusal := answering("stop", "")
 	refusal.Refusal = "I will not"
@@ -28,6 +28,9 @@ func TestStopReasons(t *testing.T) {
 		{"text without a finish_reason", []step{{answer: answering("", "done")}}, StopAnswer, "done", "", nil},
 		{"text with tool_calls as reason", []step{{answer: answering("tool_calls", "done")}}, StopAnswer, "done", "", nil},
 		{"case 1.21: tool_calls without a call", []step{{answer: answering("tool_calls", "")}}, StopEmpty, "", "", nil},
+		{"case 1.21: nor with reasoning", []step{{answer: decodeStream(t, sse(delta(`{"reasoning_content":"hm"}`), finish("tool_calls"), "[DONE]"))}}, StopEmpty, "", "", nil},
+		{"case 1.21: nor with an empty list", []step{{answer: decodeJSON(t, `{"choices":[{"message":{"content":"","tool_calls":[]},"finish_reason":"tool_calls"}]}`)}}, StopEmpty, "", "", nil},
+		{"case 1.21: function_call without a call", []step{{answer: answering("function_call", "")}}, StopEmpty, "", "", nil},
 		{"blank", []step{saying(" \n")}, StopEmpty, "", "", nil},
 		{"cut text", []step{{answer: answering("length", "half a sen")}}, StopTruncated, "", "half a sen", nil},
 		{"refusal", []step{{answer: refusal}}, StopRefused, "", "I will not", nil},

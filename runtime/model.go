@@ -123,6 +123,9 @@ func (e *UpstreamError) Error() string {
 	if runes := []rune(text); len(runes) > maxErrorLine {
 		text = string(runes[:maxErrorLine]) + "…"
 	}
+	if text == "" {
+		text = "without a word"
+	}
 	if e.Status == 0 {
 		return fmt.Sprintf("upstream %s: %s", e.Kind, text)
 	}

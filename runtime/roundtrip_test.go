@@ -97,7 +97,7 @@ func TestJSONAndStreamGiveOneMessage(t *testing.T) {
 	assert.DeepEqual(t, whole, streamed)
 }
 
-func TestDialects(t *testing.T) { // cases 2.02 and 2.05
+func TestDialects(t *testing.T) { // case 2.02 and case 2.05
 	body := responseWith(`{"content":"","reasoning_content":"r","reasoning":"r","x":1,"tool_calls":[{"id":"a","function":{"name":"t","arguments":"{}"}}]}`)
 	calls := `"tool_calls":[{"id":"a","type":"function","function":{"name":"t","arguments":"{}"}}]`
 	cases := []struct{ url, want string }{

@@ -53,7 +53,7 @@ func splitIn(stream []byte, size int) [][]byte {
 	return blocks
 }
 
-func TestReadBoundariesMakeNoDifference(t *testing.T) { // cases 1.15 and 1.17
+func TestReadBoundariesMakeNoDifference(t *testing.T) { // case 1.15 and case 1.17
 	stream := []byte("\ufeffdata: 字😀\r\n\r\n: c\n\ndata: a\r\rdata: b\n\n\r\ndata: [DONE]")
 	want := texts(SplitEvents(stream))
 	for size := 1; size <= len(stream); size++ {

@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"cmp"
 	"regexp"
 
 	"github.com/tapetree/tapetree/record"
@@ -15,7 +16,7 @@ func judgeAnswer(want *string, run *runtime.Run, fold func(string) string) []rec
 		return nil
 	}
 	if run.Stop != runtime.StopAnswer {
-		return wrongAnswer("expected " + short(*want) + ", got no answer (" + string(run.Stop) + ")")
+		return wrongAnswer("expected " + short(*want) + ", got no answer (" + cmp.Or(string(run.Stop), "the session broke off") + ")")
 	}
 	got := fold(run.Final)
 	if got == *want {

@@ -30,7 +30,8 @@ type LiveOptions struct {
 	OS        string           // for the prompt's environment block; "": this system
 	By        string           // who records, for the header
 
-	isNew bool // the scenario is written after the run and can say where it was cut off
+	hide  func(name string) bool // what glob leaves out of Workspace; nil: nothing
+	isNew bool                   // the scenario is written after the run and can say where it was cut off
 }
 
 // Recording is what a live run came to. Run is set as far as it got also when
@@ -73,7 +74,7 @@ func Live(ctx context.Context, source Source, scenario *Scenario, transcript str
 func (s *session) keep(result *Recording, transcript string, isNew bool) (err error) {
 	_, missing := os.Lstat(transcript)
 	aside := missing == nil || s.outcome.Stop == runtime.StopCancelled && !isNew
-	if aside && !finished(s.outcome, s.scenario) && len(s.outcome.Turns) > 0 {
+	if aside && !finished(s.outcome, s.scenario) && !s.writer.Empty() {
 		result.Kept, err = s.writer.Keep()
 	} else if _, err = s.recorder.Close(); err == nil {
 		result.Transcript = transcript
@@ -107,7 +108,7 @@ var ErrNothingRecorded = errors.New("no exchange was recorded, nothing is writte
 
 // newLiveSession composes a run against a real model.
 func newLiveSession(source Source, scenario *Scenario, transcript string, o LiveOptions) (*session, error) {
-	s, err := openSession(source, scenario, o.Workspace, o.Environ)
+	s, err := openSession(source, scenario, o)
 	if err != nil {
 		return nil, err
 	}

@@ -24,6 +24,9 @@ func Record(ctx context.Context, source Source, name string, o LiveOptions) (*Re
 	if err != nil {
 		return nil, err
 	}
+	if o.Workspace != "" {
+		o.hide = ownFiles(source, o.Workspace)
+	}
 	return recordAndReplay(ctx, source, scenario, false, o)
 }
 
@@ -35,10 +38,11 @@ func RecordNew(ctx context.Context, source Source, scenario *Scenario, snapshot 
 		return nil, err
 	}
 	copied := ""
+	o.hide = ownFiles(source, o.Workspace)
 	if snapshot {
-		scenario.Workspace = scenario.Name + ".work"
+		scenario.Workspace = scenario.Name + snapshotEnding
 		copied = filepath.Join(source.Dir, scenarioFolder, scenario.Workspace)
-		if err := copyWorkspace(o.Workspace, copied); err != nil {
+		if err := copyWorkspace(o.Workspace, copied, o.hide); err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrCannotRun, err)
 		}
 	}
@@ -58,7 +62,7 @@ var ErrBadInput = errors.New("bad input")
 func checkNew(source Source, scenario *Scenario) error {
 	for _, path := range []string{
 		source.ScenarioPath(scenario.Name), source.TranscriptPath(scenario.Name),
-		filepath.Join(source.Dir, scenarioFolder, scenario.Name+".work"),
+		filepath.Join(source.Dir, scenarioFolder, scenario.Name+snapshotEnding),
 	} {
 		if _, err := os.Lstat(path); err == nil {
 			return fmt.Errorf("%w: %s is there already: choose another name, or record it again with `tapetree record %s`", ErrBadInput, path, scenario.Name)

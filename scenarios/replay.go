@@ -37,6 +37,7 @@ type Result struct {
 	Notes     []string // what a reader should know though nothing is wrong
 	Err       error    // with Status Error: why
 	Golden    string   // the rendering
+	Wrote     string   // the path of the golden history that an update wrote; "" for none
 	Run       *runtime.Run
 	Took      time.Duration
 }
@@ -105,6 +106,9 @@ func (r *Result) replay(ctx context.Context, source Source, o ReplayOptions) err
 func (r *Result) judge(s *session, o ReplayOptions) error {
 	report := s.replayer.Report()
 	r.Grade, r.Details = report.Grade, report.Details
+	if o.Strict {
+		r.Details = append(r.Details, report.Warnings...)
+	}
 	r.Notes = notes(report)
 	if skipped := s.folders.Skipped; len(skipped) > 0 {
 		r.Notes = append(r.Notes, "links and special files of the workspace folder are not copied: "+strings.Join(skipped, ", "))
@@ -147,8 +151,11 @@ func (r *Result) hold(source Source, scenario *Scenario, s *session, o ReplayOpt
 	if finding, detail, differs := outcome.Finding(); differs {
 		finding.Message = strings.Replace(finding.Message, "replay NAME", "replay "+r.Name, 1)
 		r.Findings = append(r.Findings, finding)
-		r.Details = append(r.Details, detail)
+		if detail != "" {
+			r.Details = append(r.Details, detail)
+		}
 	} else if outcome.Wrote != "" {
+		r.Wrote = outcome.Wrote
 		r.Notes = append(r.Notes, "wrote "+outcome.Wrote)
 	}
 	return nil

@@ -119,3 +119,9 @@ type CallWant struct {
 
 // Budget limits a whole session tree; 0 sets no limit.
 type Budget struct{ Turns, Calls, Tokens int }
+
+// BringsWorkspace reports whether the scenario makes files to work on, or copies
+// them; file tools run for real in its replay then.
+func (s *Scenario) BringsWorkspace() bool {
+	return len(s.Files)+len(s.Links)+len(s.FIFOs)+len(s.Outside) > 0 || s.Workspace != ""
+}

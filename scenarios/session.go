@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"sort"
+	"strings"
 	"sync"
 	"time"
 
@@ -40,9 +41,10 @@ type session struct {
 	broken    error // a miss: the session ended there
 }
 
-// openSession makes the folders of a run. With workspace not "", that folder
+// openSession makes the folders of a run. With o.Workspace not "", that folder
 // is used in place.
-func openSession(source Source, scenario *Scenario, workspace string, environ []string) (*session, error) {
+func openSession(source Source, scenario *Scenario, o LiveOptions) (*session, error) {
+	workspace, environ := o.Workspace, o.Environ
 	if environ == nil {
 		environ = os.Environ()
 	}
@@ -63,7 +65,7 @@ func openSession(source Source, scenario *Scenario, workspace string, environ []
 		}
 	}
 	s.folder = runtime.NewFolder([]string{root}, temp, home)
-	s.workspace, err = tools.Open(root, tools.Options{Fold: s.folder, Run: folders.Run})
+	s.workspace, err = tools.Open(root, tools.Options{Fold: s.folder, Run: folders.Run, Hide: o.hide})
 	if err != nil {
 		s.close()
 		return nil, fmt.Errorf("%w: %w", ErrCannotRun, err)
@@ -80,7 +82,7 @@ func (s *session) close() {
 
 // newReplaySession composes a run over a transcript.
 func newReplaySession(source Source, scenario *Scenario, tape *transcripts.File, o ReplayOptions) (*session, error) {
-	s, err := openSession(source, scenario, "", o.Environ)
+	s, err := openSession(source, scenario, LiveOptions{Environ: o.Environ})
 	if err != nil {
 		return nil, err
 	}
@@ -91,9 +93,10 @@ func newReplaySession(source Source, scenario *Scenario, tape *transcripts.File,
 		Live: s.live(o.AllowShell), Name: scenario.Name,
 	})
 	if err == nil {
+		approver := s.tapedApprover()
 		err = s.compose(composition{
 			model: s.replayer, modelName: firstWord(append([]string{scenario.Model}, tape.Header.Models...)...),
-			approver: s.tapedApprover(), tape: s.replayer, env: tape.Header.Env, stream: streams(tape),
+			approver: approver, tape: s.tapeOf(), env: tape.Header.Env, stream: streams(tape),
 			dialect: dialect, observers: []runtime.Observer{s.replayer.Observe},
 		})
 	}
@@ -102,6 +105,15 @@ func newReplaySession(source Source, scenario *Scenario, tape *transcripts.File,
 		return nil, err
 	}
 	return s, nil
+}
+
+// tapeOf is where calls that do not run are answered from. It is asked for
+// after the approver.
+func (s *session) tapeOf() runtime.Tape {
+	if s.script == nil {
+		return s.replayer
+	}
+	return scriptedTape{s.replayer, s.script}
 }
 
 // streams reports whether the recorded session asked for streams, so that the
@@ -138,7 +150,7 @@ func (s *session) tapedApprover() runtime.Approver {
 // runs only when scenario and caller both say so.
 func (s *session) live(allowShell bool) func(tool string) bool {
 	sc := s.scenario
-	brings := len(sc.Files)+len(sc.Links)+len(sc.FIFOs)+len(sc.Outside) > 0 || sc.Workspace != ""
+	brings := sc.BringsWorkspace()
 	return func(tool string) bool {
 		rule, named := sc.Tools[tool]
 		switch {
@@ -220,7 +232,10 @@ func (s *session) verify(o ReplayOptions) ([]record.Finding, error) {
 	if result.TimedOut {
 		ended = fmt.Sprintf("did not end within %s", verifyLimit)
 	}
-	return []record.Finding{{Code: "want/verify", Message: fmt.Sprintf("`%s` %s: %s", command, ended, s.fold(result.Output))}}, nil
+	if output := s.fold(strings.TrimSpace(result.Output)); output != "" {
+		ended += ": " + output
+	}
+	return []record.Finding{{Code: "want/verify", Message: fmt.Sprintf("`%s` %s", command, ended)}}, nil
 }
 
 // A verification gets as long as a shell call may ask for, and as much output

@@ -15,18 +15,24 @@ const (
 	snapshotBytes = 64 << 20
 )
 
-// copyWorkspace copies the regular files of a folder, without .git. Links and
-// special files are left out, as a replay would leave them out.
-func copyWorkspace(from, to string) error {
+// copyWorkspace copies the regular files of a folder, without .git and what
+// hide names. Links and special files are left out, as a replay would leave
+// them out.
+func copyWorkspace(from, to string, hide func(name string) bool) error {
 	files, size := 0, int64(0)
 	err := filepath.WalkDir(from, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
-		if entry.IsDir() && (entry.Name() == ".git" || sameFolder(path, to)) {
+		relative, err := filepath.Rel(from, path)
+		if err != nil {
+			return err
+		}
+		hidden := hide(filepath.ToSlash(relative))
+		if entry.IsDir() && (entry.Name() == ".git" || hidden) {
 			return filepath.SkipDir
 		}
-		if !entry.Type().IsRegular() {
+		if !entry.Type().IsRegular() || hidden {
 			return nil
 		}
 		info, err := entry.Info()
@@ -37,10 +43,6 @@ func copyWorkspace(from, to string) error {
 		if files > snapshotFiles || size > snapshotBytes {
 			return fmt.Errorf("the workspace holds more than %d files or %d MiB: record without --snapshot", snapshotFiles, snapshotBytes>>20)
 		}
-		relative, err := filepath.Rel(from, path)
-		if err != nil {
-			return err
-		}
 		return copyFile(path, filepath.Join(to, relative))
 	})
 	if err != nil {
@@ -48,15 +50,6 @@ func copyWorkspace(from, to string) error {
 		return fmt.Errorf("snapshot workspace %s: %w", from, err)
 	}
 	return os.MkdirAll(to, 0o755)
-}
-
-func sameFolder(a, b string) bool {
-	left, err := os.Stat(a)
-	if err != nil {
-		return false
-	}
-	right, err := os.Stat(b)
-	return err == nil && os.SameFile(left, right)
 }
 
 func copyFile(from, to string) error {

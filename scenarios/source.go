@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/tapetree/tapetree/golden"
+	"github.com/tapetree/tapetree/internal/files"
 	"github.com/tapetree/tapetree/transcripts"
 )
 
@@ -74,21 +75,21 @@ func (s Source) Load(name string) (*Scenario, error) {
 		return nil, err
 	}
 	file := s.display(scenarioFolder, name+scenarioEnding)
-	data, err := fs.ReadFile(s.Scenarios, name+scenarioEnding)
+	data, err := files.Read(s.Scenarios, name+scenarioEnding, files.Limit)
 	if err != nil {
-		return nil, fmt.Errorf("read scenario %s: %w", file, withoutPath(err))
+		return nil, fmt.Errorf("read scenario %s: %w", file, err)
 	}
 	return Parse(file, data, defaults)
 }
 
 func (s Source) defaults() (*Defaults, error) {
-	data, err := fs.ReadFile(s.Scenarios, defaultsFile)
+	data, err := files.Read(s.Scenarios, defaultsFile, files.Limit)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	file := s.display(scenarioFolder, defaultsFile)
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", file, withoutPath(err))
+		return nil, fmt.Errorf("read %s: %w", file, err)
 	}
 	return ParseDefaults(file, data)
 }
@@ -97,9 +98,9 @@ func (s Source) defaults() (*Defaults, error) {
 // error's chain when there is none.
 func (s Source) transcript(name string) (*transcripts.File, error) {
 	file := s.display(transcriptFolder, name+transcriptEnding)
-	data, err := fs.ReadFile(s.Transcripts, name+transcriptEnding)
+	data, err := files.Read(s.Transcripts, name+transcriptEnding, files.TranscriptLimit)
 	if err != nil {
-		return nil, fmt.Errorf("read transcript %s: %w", file, withoutPath(err))
+		return nil, fmt.Errorf("read transcript %s: %w", file, err)
 	}
 	return transcripts.Parse(file, data)
 }

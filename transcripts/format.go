@@ -5,6 +5,7 @@ package transcripts
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/tapetree/tapetree/runtime"
@@ -32,11 +33,23 @@ func (e *SyntaxError) Error() string {
 	if e.Line > 0 {
 		text = fmt.Sprintf("%s:%d", e.File, e.Line)
 	}
-	text += ": " + e.Msg
+	text += ": " + clipped(e.Msg)
 	if e.Fix != "" {
 		text += "; " + e.Fix
 	}
 	return text
+}
+
+// Of a message that quotes a word of the file, the beginning and the end are
+// shown: such a word can be as long as the file.
+const messageHead, messageTail = 300, 150
+
+func clipped(msg string) string {
+	if len(msg) <= messageHead+messageTail {
+		return msg
+	}
+	head, tail := msg[:messageHead], msg[len(msg)-messageTail:]
+	return strings.ToValidUTF8(head, "") + " … " + strings.ToValidUTF8(tail, "")
 }
 
 // File is one transcript: a session tree as it was recorded, in placeholder

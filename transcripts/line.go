@@ -65,7 +65,9 @@ func scan(file string, number int, text []byte) (*line, error) {
 		return l, l.broken(err)
 	}
 	if token.Kind() != '{' {
-		return l, l.fault("a line must be a JSON object, not %s", kindName(token.Kind()))
+		fault := l.fault("a line must be a JSON object, not %s", kindName(token.Kind()))
+		fault.Fix = damaged
+		return l, fault
 	}
 	for dec.PeekKind() == '"' {
 		from := int(dec.InputOffset())
@@ -88,13 +90,25 @@ func scan(file string, number int, text []byte) (*line, error) {
 		return l, l.broken(err)
 	}
 	if _, err := dec.ReadToken(); !errors.Is(err, io.EOF) {
-		return l, l.fault("data after the object")
+		fault := l.fault("data after the object")
+		fault.Fix = damaged
+		return l, fault
 	}
 	return l, nil
 }
 
+// damaged is what a line is that no writer of transcripts wrote; editing seldom
+// mends it.
+const damaged = "restore the file, or record it again"
+
 // broken puts a syntax fault into our words.
 func (l *line) broken(err error) error {
+	fault := l.damage(err)
+	fault.Fix = damaged
+	return fault
+}
+
+func (l *line) damage(err error) *SyntaxError {
 	var syntax *jsontext.SyntacticError
 	at := len(l.text)
 	cause := err

@@ -62,7 +62,7 @@ func newReader(path string) *reader {
 
 func (r *reader) readLines(path string, data []byte) error {
 	if len(bytes.TrimSpace(data)) == 0 {
-		return &SyntaxError{File: path, Line: 1, Msg: "the file is empty", Fix: "record it again, or restore it"}
+		return emptyFile(path)
 	}
 	for number, text := range splitLines(data) {
 		body := bytes.TrimRight(text, "\r\n")
@@ -83,6 +83,10 @@ func (r *reader) readLines(path string, data []byte) error {
 		}
 	}
 	return nil
+}
+
+func emptyFile(path string) error {
+	return &SyntaxError{File: path, Line: 1, Msg: "the file is empty", Fix: damaged}
 }
 
 func (r *reader) readLine(l *line) error {

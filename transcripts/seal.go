@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -73,15 +74,22 @@ func commandName(path string) string {
 // Reseal computes the sums of a transcript anew, line by line, and changes
 // nothing else; changed is how many lines got another sum. A line without sum
 // gets one unless the file is authored. An unfinished last line stays as it
-// is. Errors are *SyntaxError.
+// is. What does not begin with the header of a format that is known is refused.
+// Errors are *SyntaxError.
 func Reseal(path string, data []byte) (out []byte, changed int, err error) {
 	authored := false
+	if len(bytes.TrimSpace(data)) == 0 {
+		return nil, 0, emptyFile(path)
+	}
 	out = make([]byte, 0, len(data)+64)
 	for number, text := range splitLines(data) {
 		body := bytes.TrimRight(text, "\r\n")
 		l, err := scan(path, number, body)
-		if l.torn && len(body) == len(text) {
+		if l.torn && len(body) == len(text) && number > 1 {
 			return append(out, text...), changed, nil
+		}
+		if err == nil && number == 1 {
+			err = newReader(path).resealable(l)
 		}
 		if err != nil {
 			return nil, 0, err
@@ -100,6 +108,13 @@ func Reseal(path string, data []byte) (out []byte, changed int, err error) {
 		out = append(append(out, fresh...), text[len(body):]...)
 	}
 	return out, changed, nil
+}
+
+// resealable reads the first line as the header.
+func (r *reader) resealable(first *line) error {
+	read := *first // what reading takes out of it is wanted again
+	read.members = slices.Clone(first.members)
+	return r.readLine(&read)
 }
 
 // reseal returns the line with its right sum. A new sum stands before the

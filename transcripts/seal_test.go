@@ -67,7 +67,6 @@ func TestResealChangesNothingElse(t *testing.T) {
 		"authored":      header + exchange + toolLine + endLine,
 		"torn line":     string(data[:len(data)-20]),
 		"Windows lines": strings.ReplaceAll(string(data), "\n", "\r\n"),
-		"empty":         "",
 	} {
 		t.Run(name, func(t *testing.T) {
 			out, n, err := Reseal("f", []byte(text))
@@ -77,7 +76,22 @@ func TestResealChangesNothingElse(t *testing.T) {
 		})
 	}
 	_, _, err := Reseal("f", []byte(header+"{\n"+exchange))
-	assert.Error(t, err, "f:2: the line breaks off after 1 bytes")
+	assert.Error(t, err, "f:2: the line breaks off after 1 bytes; restore the file, or record it again")
+}
+
+func TestOnlyATranscriptOfAKnownFormatIsResealed(t *testing.T) {
+	for text, want := range map[string]string{
+		"":         "f:1: the file is empty; restore the file, or record it again",
+		" \n\n":    "f:1: the file is empty; restore the file, or record it again",
+		`{"kind":`: "f:1: the line breaks off after 8 bytes; restore the file, or record it again",
+		exchange:   `f:1: the file does not begin with a header; the first line must be {"kind":"header","format":1,…}`,
+		strings.Replace(header, `"format":1`, `"format":2`, 1) + exchange: "f:1: format 2 is newer than this tapetree reads (1); update tapetree",
+	} {
+		out, n, err := Reseal("f", []byte(text))
+		assert.Error(t, err, want)
+		assert.Equal(t, n, 0)
+		assert.Assert(t, out == nil)
+	}
 }
 
 func TestCommandsNameTheTranscript(t *testing.T) {

@@ -203,7 +203,7 @@ func (w *Writer) Close(t *Timing, e *End) (*File, error) {
 	}
 	defer func() { w.err = fmt.Errorf("write %s: the recording is closed", w.path) }()
 	defer w.release()
-	if !slices.ContainsFunc(w.file.Exchanges, func(e *Exchange) bool { return e.Status != 0 }) {
+	if w.empty() {
 		w.remove()
 		return nil, ErrEmpty
 	}
@@ -218,6 +218,19 @@ func (w *Writer) Close(t *Timing, e *End) (*File, error) {
 	}
 	w.remove()
 	return file, nil
+}
+
+// empty reports whether nothing reached an upstream.
+func (w *Writer) empty() bool {
+	return !slices.ContainsFunc(w.file.Exchanges, func(e *Exchange) bool { return e.Status != 0 })
+}
+
+// Empty reports whether there is nothing to keep, so that Close would write
+// nothing.
+func (w *Writer) Empty() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.empty()
 }
 
 // Keep closes the partial file and leaves it, for an end that Close cannot

@@ -29,8 +29,8 @@ var knows = map[string][]string{
 	"runtime/profiles": {"runtime", "runtime/tools"},
 	"transcripts":      {"runtime"},
 	"record":           {"runtime", "transcripts"},
-	"golden":           {"runtime", "transcripts", "record"},
-	"scenarios":        {"runtime", "runtime/tools", "runtime/profiles", "transcripts", "record", "golden", "internal/suggest"},
+	"golden":           {"runtime", "transcripts", "record", "internal/files"},
+	"scenarios":        {"runtime", "runtime/tools", "runtime/profiles", "transcripts", "record", "golden", "internal/files", "internal/suggest"},
 }
 
 // top lists what may stand at the top of the repository.

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/tapetree/tapetree/golden"
 	"github.com/tapetree/tapetree/internal/suggest"
+	"github.com/tapetree/tapetree/record"
 	"golang.org/x/term"
 )
 
@@ -48,7 +49,8 @@ type app struct {
 	quiet bool
 	color string
 
-	ran bool // a command's own function was reached
+	ran    bool             // a command's own function was reached
+	redact *record.Redactor // see secrets
 }
 
 // finish says what went wrong, in one line, and returns the exit code.
@@ -63,7 +65,7 @@ func (a *app) finish(command *cobra.Command, err error) int {
 	if errors.As(err, &fixed) && fixed.err == nil {
 		return fixed.code
 	}
-	message := oneLine(err.Error())
+	message := oneLine(a.secrets().Mask(err.Error()))
 	var usage *usageError
 	if errors.As(err, &usage) {
 		message += fmt.Sprintf("; see `%s --help`", firstOf(usage.see, command.CommandPath()))
@@ -104,6 +106,7 @@ Exit codes: 0 all holds, 1 findings, 2 usage or bad input, 3 could not run,
 	flags.StringVar(&a.dir, "dir", ".", "the `folder` that holds scenarios, transcripts and golden")
 	flags.BoolVarP(&a.quiet, "quiet", "q", false, "say only what is wrong")
 	flags.StringVar(&a.color, "color", "auto", "color: auto, always or never; NO_COLOR is honoured")
+	completeWords(root, "color", []string{"auto", "always", "never"})
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(a.replayCommand(), a.recordCommand(), a.runCommand(), a.showCommand(),
 		a.rebaseCommand(), a.initCommand(), a.versionCommand(), a.completionCommand())
@@ -163,6 +166,17 @@ func (a *app) colored(stream io.Writer) bool {
 	default:
 		return isTerminal(stream) && a.env("NO_COLOR") == "" && a.env("TERM") != "dumb"
 	}
+}
+
+// dirFlag is what a command that we name needs to find the project of this one.
+func (a *app) dirFlag() string {
+	if a.dir == "." {
+		return ""
+	}
+	if strings.ContainsAny(a.dir, " \t'\"$`&;()*?") {
+		return fmt.Sprintf(" --dir %q", a.dir)
+	}
+	return " --dir " + a.dir
 }
 
 // say writes a line of news to stderr, unless --quiet.

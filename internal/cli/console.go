@@ -12,6 +12,7 @@ import (
 type console struct {
 	mu   sync.Mutex
 	out  io.Writer
+	hide func(text string) string // puts *** for known secrets in questions; nil: there are none
 	held *strings.Builder // nil: nothing is held back
 }
 
@@ -32,6 +33,9 @@ func (c *console) question(text string) {
 	defer c.mu.Unlock()
 	if c.held == nil {
 		c.held = &strings.Builder{}
+	}
+	if c.hide != nil {
+		text = c.hide(text)
 	}
 	_, _ = io.WriteString(c.out, text)
 }

@@ -24,6 +24,7 @@ const (
 type watcher struct {
 	screen *console
 	quiet  bool
+	hide   func(text string) string // puts *** for secrets; nil: there are none
 
 	mu       sync.Mutex
 	upstream *runtime.UpstreamError
@@ -39,6 +40,9 @@ func (w *watcher) observe(e runtime.Event) {
 	}
 	if w.quiet {
 		return
+	}
+	if w.hide != nil {
+		e = hidden(e, w.hide)
 	}
 	if text := eventText(e); text != "" {
 		w.screen.line(strings.Repeat("  ", e.Agent.Depth()) + speaker(e.Agent, e.Label) + " " + text)

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 
+	"github.com/tapetree/tapetree/internal/files"
 	"github.com/tapetree/tapetree/scenarios"
 	"github.com/tapetree/tapetree/transcripts"
 )
@@ -72,7 +74,7 @@ func exitCode(err error) int {
 		return exitOK
 	case errors.As(err, &fixed):
 		return fixed.code
-	case errors.As(err, &usage), errors.Is(err, scenarios.ErrBadInput):
+	case errors.As(err, &usage), errors.Is(err, scenarios.ErrBadInput), errors.Is(err, files.ErrBad):
 		return exitUsage
 	case errors.Is(err, scenarios.ErrCannotRun):
 		return exitCannotRun
@@ -85,12 +87,16 @@ func exitCode(err error) int {
 	}
 }
 
-// reason is the last part of a file error, without the path that the message
-// names already.
+// reason is the last part of a file error, without the paths: the message names
+// the one that matters already.
 func reason(err error) error {
 	var pathError *fs.PathError
-	if errors.As(err, &pathError) {
+	var linkError *os.LinkError
+	switch {
+	case errors.As(err, &pathError):
 		return pathError.Err
+	case errors.As(err, &linkError):
+		return linkError.Err
 	}
 	return err
 }

@@ -9,6 +9,9 @@ import (
 // writeFile puts data in place in one step: whoever reads sees the old file or
 // the new one, and a full disk leaves the old one. The folder is made.
 func writeFile(path string, data []byte) (err error) {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return fmt.Errorf("write %s: it is a folder", path)
+	}
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("make folder %s: %w", dir, reason(err))

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/tapetree/tapetree/scenarios"
@@ -34,6 +35,9 @@ replays right away, and a .gitattributes. What exists is left as it is.`,
 }
 
 func (a *app) initialize() error {
+	if info, err := os.Stat(a.dir); err == nil && !info.IsDir() {
+		return badInput("--dir %s is no folder", a.dir)
+	}
 	files, err := firstFiles()
 	if err != nil {
 		return err
@@ -45,12 +49,12 @@ func (a *app) initialize() error {
 	}
 	_, err = fmt.Fprintf(a.out, `
 Replay it:
-  tapetree replay
+  tapetree replay%[1]s
 Record a session of your own:
-  tapetree run --prompt TEXT --record NAME
+  tapetree run --prompt TEXT --record NAME%[1]s
 Read transcripts in git diff:
   git config diff.tapetree.textconv "tapetree show --textconv"
-`)
+`, a.dirFlag())
 	return err
 }
 
@@ -88,7 +92,11 @@ func (a *app) makeFile(f newFile) error {
 	_, err := os.Lstat(path)
 	switch {
 	case err == nil:
-		_, err = fmt.Fprintf(a.out, "kept %s, which exists%s\n", path, f.hint)
+		hint := f.hint
+		if there, err := os.ReadFile(path); err == nil && strings.Contains(string(there), string(f.data)) {
+			hint = ""
+		}
+		_, err = fmt.Fprintf(a.out, "kept %s, which exists%s\n", path, hint)
 		return err
 	case !errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("look for %s: %w", path, reason(err))

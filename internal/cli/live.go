@@ -14,12 +14,18 @@ import (
 // since many local servers have none.
 const defaultBaseURL = "https://api.openai.com/v1"
 
+// approvals lists what --approve takes.
+var approvals = []string{"ask", "all", "none"}
+
 // liveFlags are the flags of commands that talk to a real model.
 type liveFlags struct {
 	baseURL string
 	model   string
 	approve string
 	stream  bool
+
+	answered bool   // the scenario itself says who answers questions
+	usual    string // the model where nothing names one
 }
 
 func (f *liveFlags) add(flags *pflag.FlagSet) {
@@ -36,12 +42,13 @@ func (a *app) liveOptions(f *liveFlags, w *watcher) (scenarios.LiveOptions, erro
 	o := scenarios.LiveOptions{
 		BaseURL: firstOf(f.baseURL, a.env("OPENAI_BASE_URL"), defaultBaseURL),
 		Key:     a.env("OPENAI_API_KEY"),
-		Model:   firstOf(f.model, a.env("OPENAI_MODEL")),
+		Model:   firstOf(f.model, a.env("OPENAI_MODEL"), f.usual),
 		Stream:  f.stream,
 		Observe: w.observe,
 		Backoff: backoff,
 		By:      "tapetree " + version(),
 	}
+	a.secrets().URL(o.BaseURL) // what secret stands in it is known from now on
 	address, err := url.Parse(o.BaseURL)
 	switch {
 	case err != nil || address.Host == "" || address.Scheme != "http" && address.Scheme != "https":
@@ -50,6 +57,9 @@ func (a *app) liveOptions(f *liveFlags, w *watcher) (scenarios.LiveOptions, erro
 		return o, usagef("no model is named: pass --model or set OPENAI_MODEL")
 	case o.Key == "" && strings.EqualFold(address.Hostname(), "api.openai.com"):
 		return o, usagef("no key: set OPENAI_API_KEY, or pass the --base-url of a server that needs none")
+	}
+	if f.answered && f.approve == "ask" {
+		return o, nil // nobody else is asked
 	}
 	o.Approver, err = a.approver(f.approve, w.screen)
 	return o, err

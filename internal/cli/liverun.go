@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 
 	"github.com/tapetree/tapetree/runtime"
 	"github.com/tapetree/tapetree/scenarios"
@@ -21,7 +22,8 @@ type liveRun struct {
 
 // live runs the session and says what was kept and how it ended.
 func (a *app) live(ctx context.Context, l *liveRun) error {
-	w := &watcher{screen: &console{out: a.err}, quiet: a.quiet}
+	secrets := a.secrets()
+	w := &watcher{screen: &console{out: a.err, hide: secrets.MaskKnown}, quiet: a.quiet, hide: secrets.Mask}
 	options, err := a.liveOptions(l.flags, w)
 	if err != nil {
 		return err
@@ -35,7 +37,7 @@ func (a *app) live(ctx context.Context, l *liveRun) error {
 		a.sayWritten(recorded)
 	}
 	if err != nil {
-		return endedEarly(ctx, err)
+		return endedEarly(ctx, noAnswer(err, w.lastUpstream()))
 	}
 	code := stopCode(recorded.Run.Stop)
 	if recorded.Replay != nil {
@@ -56,10 +58,37 @@ func (a *app) sayWritten(recorded *scenarios.Recorded) {
 	if recorded.Kept != "" {
 		a.say("the session did not come to its end: what was finished is kept as %s, and no transcript was replaced", recorded.Kept)
 	}
-	for _, path := range []string{recorded.Scenario, recorded.Transcript} {
+	written := []string{recorded.Scenario, recorded.Transcript}
+	if recorded.Replay != nil {
+		written = append(written, recorded.Replay.Wrote)
+	}
+	for _, path := range written {
 		if path != "" {
 			a.say("wrote %s", path)
 		}
+	}
+}
+
+// noAnswer says why nothing was recorded: the upstream's reason, where it gave
+// one.
+func noAnswer(err error, upstream *runtime.UpstreamError) error {
+	if upstream == nil || !errors.Is(err, scenarios.ErrNothingRecorded) {
+		return err
+	}
+	return &exitError{exitCannotRun, fmt.Errorf("the model gave no answer, and nothing is written: %w%s", upstream, upstreamHint(upstream))}
+}
+
+// upstreamHint is what to look at for the failures that a user can mend.
+func upstreamHint(e *runtime.UpstreamError) string {
+	switch e.Status {
+	case 0:
+		return "; check --base-url or OPENAI_BASE_URL"
+	case http.StatusUnauthorized, http.StatusForbidden:
+		return "; check OPENAI_API_KEY"
+	case http.StatusNotFound:
+		return "; check the base URL, which often ends in /v1, and the model"
+	default:
+		return ""
 	}
 }
 
@@ -76,7 +105,7 @@ func (a *app) printFinal(run *runtime.Run) error {
 	if run == nil || run.Final == "" {
 		return nil
 	}
-	if _, err := io.WriteString(a.out, a.finalText(run.Final)); err != nil {
+	if _, err := io.WriteString(a.out, a.finalText(a.secrets().MaskKnown(run.Final))); err != nil {
 		return fmt.Errorf("write the answer to stdout: %w", err)
 	}
 	return nil
@@ -89,7 +118,7 @@ func (a *app) sayStop(run *runtime.Run, upstream *runtime.UpstreamError, code in
 		return silent(code)
 	case runtime.StopUpstreamError:
 		if upstream != nil {
-			return &exitError{code, fmt.Errorf("the model gave no answer: %w", upstream)}
+			return &exitError{code, fmt.Errorf("the model gave no answer: %w%s", upstream, upstreamHint(upstream))}
 		}
 		return &exitError{code, errors.New("the model gave no answer")}
 	case runtime.StopCancelled:
@@ -104,12 +133,12 @@ func (a *app) sayStop(run *runtime.Run, upstream *runtime.UpstreamError, code in
 func (a *app) sayReplay(name string, result *scenarios.Result) (int, error) {
 	switch result.Status {
 	case scenarios.Pass:
-		a.say("replay it with: tapetree replay %s", name)
+		a.say("replay it with: tapetree replay %s%s", name, a.dirFlag())
 		return exitOK, nil
 	case scenarios.Error:
 		return exitCannotRun, fmt.Errorf("recorded, but it cannot be replayed: %w", result.Err)
 	}
-	fmt.Fprintf(a.err, "recorded, but the replay differs; look at it with `tapetree replay %s`:\n", name)
+	fmt.Fprintf(a.err, "recorded, but the replay differs; look at it with `tapetree replay %s%s`:\n", name, a.dirFlag())
 	for _, f := range reported(*result).Findings {
 		fmt.Fprintf(a.err, "  %s\n", oneLine(f.String()))
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/tapetree/tapetree/internal/files"
 	"github.com/tapetree/tapetree/transcripts"
 )
 
@@ -81,14 +82,14 @@ func (a *app) readTranscript(arg string) (path string, data []byte, err error) {
 	if !isPath(arg) && !strings.Contains(arg, ".jsonl") {
 		path = filepath.Join(a.dir, "transcripts", arg+".jsonl")
 	}
-	data, err = os.ReadFile(path)
+	data, err = files.ReadPath(path, files.TranscriptLimit)
 	switch {
 	case err == nil:
 		return path, data, nil
 	case errors.Is(err, fs.ErrNotExist):
-		return path, nil, &exitError{exitCannotRun, fmt.Errorf("there is no transcript %s%s", path, didYouMean(filepath.Base(arg), transcriptNames(filepath.Dir(path)), ""))}
+		return path, nil, &exitError{exitCannotRun, fmt.Errorf("there is no transcript %s%s", path, firstOf(didYouMean(filepath.Base(arg), transcriptNames(filepath.Dir(path)), ""), ": `tapetree run --prompt TEXT --record NAME` records one"))}
 	default:
-		return path, nil, fmt.Errorf("read transcript %s: %w", path, reason(err))
+		return path, nil, fmt.Errorf("read transcript %s: %w", path, err)
 	}
 }
 

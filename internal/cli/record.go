@@ -2,30 +2,40 @@ package cli
 
 import (
 	"context"
+	"os"
 
 	"github.com/spf13/cobra"
 	"github.com/tapetree/tapetree/scenarios"
+	"github.com/tapetree/tapetree/transcripts"
 )
 
+type recordOptions struct {
+	liveFlags
+	workspace string
+}
+
 func (a *app) recordCommand() *cobra.Command {
-	f := &liveFlags{}
+	o := &recordOptions{}
 	cmd := &cobra.Command{
 		Use:   "record NAME",
 		Short: "Run a scenario with a real model and record its transcript",
 		Long: `Runs scenarios/NAME.txtar below --dir with a real model, in a workspace made
 from the scenario, and writes transcripts/NAME.jsonl and, by replaying that,
-golden/NAME.txt: look at their differences before you commit them.
+golden/NAME.txt: look at their differences before you commit them. A scenario
+that brings no workspace starts in an empty folder, or in that of --workspace.
 
 The key is read from OPENAI_API_KEY; it reaches no file.`,
 		Example:           "  tapetree record my-run --model gpt-4.1-mini",
 		ValidArgsFunction: a.completeNames,
-		RunE:              a.wrap(func(cmd *cobra.Command, args []string) error { return a.record(cmd.Context(), f, args) }),
+		RunE:              a.wrap(func(cmd *cobra.Command, args []string) error { return a.record(cmd.Context(), o, args) }),
 	}
-	f.add(cmd.Flags())
+	o.add(cmd.Flags())
+	cmd.Flags().StringVar(&o.workspace, "workspace", "", "the `folder` the agent works in, for a scenario that brings none")
+	completeWords(cmd, "approve", approvals)
 	return cmd
 }
 
-func (a *app) record(ctx context.Context, f *liveFlags, args []string) error {
+func (a *app) record(ctx context.Context, o *recordOptions, args []string) error {
 	if len(args) != 1 {
 		return usagef("record takes the name of one scenario")
 	}
@@ -42,7 +52,62 @@ func (a *app) record(ctx context.Context, f *liveFlags, args []string) error {
 	if err := found.find(args[0]); err != nil {
 		return err
 	}
-	return a.live(ctx, &liveRun{name: args[0], flags: f, start: func(ctx context.Context, o scenarios.LiveOptions) (*scenarios.Recorded, error) {
-		return scenarios.Record(ctx, found.Source, args[0], o)
+	scenario, err := found.Load(args[0])
+	if err != nil {
+		return err
+	}
+	if err := a.recordWorkspace(scenario, o.workspace); err != nil {
+		return err
+	}
+	if err := a.recordModel(scenario, &o.liveFlags); err != nil {
+		return err
+	}
+	o.answered = scenario.Approve == "all" || scenario.Approve == "none" || scenario.Approve == "script"
+	return a.live(ctx, &liveRun{name: args[0], flags: &o.liveFlags, workspace: o.workspace, start: func(ctx context.Context, live scenarios.LiveOptions) (*scenarios.Recorded, error) {
+		return scenarios.Record(ctx, found.Source, args[0], live)
 	}})
+}
+
+// recordModel finds the model: the scenario's, else that of --model or
+// OPENAI_MODEL, else the one the scenario was recorded with before.
+func (a *app) recordModel(scenario *scenarios.Scenario, f *liveFlags) error {
+	if scenario.Model != "" {
+		if f.model != "" && f.model != scenario.Model {
+			return usagef("%s names the model %s: leave out --model, or change the scenario", scenario.File, scenario.Model)
+		}
+		f.model = scenario.Model
+		return nil
+	}
+	path, data, err := a.readTranscript(scenario.Transcript)
+	if err != nil {
+		return nil // there is none yet
+	}
+	if old, err := transcripts.Parse(path, data); err == nil && len(old.Header.Models) > 0 {
+		f.usual = old.Header.Models[0]
+	}
+	return nil
+}
+
+// recordWorkspace checks --workspace, and says so where the agent will find an
+// empty folder: a session of run, recorded anew, would be another one there.
+func (a *app) recordWorkspace(scenario *scenarios.Scenario, workspace string) error {
+	name := scenario.Name
+	switch {
+	case workspace == "" && !scenario.BringsWorkspace():
+		a.say("%s brings no workspace: the agent starts in an empty folder (--workspace DIR gives it one of yours)", name)
+	case workspace == "":
+	case scenario.BringsWorkspace():
+		return usagef("--workspace is for a scenario that brings no workspace, and %s brings one", name)
+	default:
+		return isWorkspace(workspace)
+	}
+	return nil
+}
+
+// isWorkspace refuses a --workspace that is no folder.
+func isWorkspace(path string) error {
+	if info, err := os.Stat(path); err != nil || !info.IsDir() {
+		return badInput("--workspace %s is no folder", path)
+	}
+	return nil
 }

@@ -56,6 +56,7 @@ scenarios/NAME.txtar below --dir; a path is a path.`,
 	flags.StringVar(&o.format, "format", "text", "text, json or junit")
 	flags.StringVar(&o.out, "out", "", "write the report to this `file`")
 	flags.IntVar(&o.jobs, "jobs", goruntime.NumCPU(), "how many scenarios at once")
+	completeWords(cmd, "format", report.Formats)
 	return cmd
 }
 

@@ -9,10 +9,13 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"github.com/tapetree/tapetree/golden"
 	"github.com/tapetree/tapetree/runtime"
+	"github.com/tapetree/tapetree/runtime/profiles"
 	"github.com/tapetree/tapetree/scenarios"
 )
 
@@ -44,7 +47,10 @@ commands ask you first.
 
 The key is read from OPENAI_API_KEY. With --record NAME the session is kept as
 scenarios/NAME.txtar, transcripts/NAME.jsonl and golden/NAME.txt below --dir,
-and "tapetree replay NAME" gives it back without a key, your answers included.`,
+and "tapetree replay NAME" gives it back without a key, your answers included:
+its tools are answered from the transcript. With --snapshot too, the workspace
+as it was before (without .git, links and older snapshots) is kept beside the
+scenario, and file tools run for real on a copy of it.`,
 		Example: `  tapetree run --prompt "What does this project test?"
   tapetree run --prompt "Fix the typo in README.md" --record typo`,
 		Args: noArgs,
@@ -59,6 +65,9 @@ and "tapetree replay NAME" gives it back without a key, your answers included.`,
 	flags.StringVar(&o.record, "record", "", "record the session under this `name`")
 	flags.BoolVar(&o.snapshot, "snapshot", false, "with --record: keep a copy of the workspace, so that file tools run for real in a replay")
 	o.add(flags)
+	completeWords(cmd, "profile", profileNames)
+	completeWords(cmd, "mode", modes)
+	completeWords(cmd, "approve", approvals)
 	return cmd
 }
 
@@ -87,11 +96,11 @@ func (a *app) runScenario(o *runOptions) (*scenarios.Scenario, error) {
 		return nil, usagef("--mode is one of %s, not %q%s", strings.Join(modes, ", "), o.mode, didYouMean(o.mode, modes, ""))
 	case o.snapshot && o.record == "":
 		return nil, usagef("--snapshot goes with --record NAME")
-	case o.maxTurns < 0:
-		return nil, usagef("--max-turns is a number from 1, not %d", o.maxTurns)
+	case o.maxTurns < 0 || o.maxTurns > profiles.P06.MaxTurns:
+		return nil, usagef("--max-turns is a number from 1 to %d, not %d", profiles.P06.MaxTurns, o.maxTurns)
 	}
-	if info, err := os.Stat(o.workspace); err != nil || !info.IsDir() {
-		return nil, badInput("--workspace %s is no folder", o.workspace)
+	if err := isWorkspace(o.workspace); err != nil {
+		return nil, err
 	}
 	prompt, err := a.promptText(o.prompt)
 	if err != nil {
@@ -103,7 +112,7 @@ func (a *app) runScenario(o *runOptions) (*scenarios.Scenario, error) {
 	}
 	source := scenarios.DirSource(a.dir)
 	if o.record != "" {
-		if err := mustBeNew(name, source.ScenarioPath(name), source.TranscriptPath(name)); err != nil {
+		if err := a.mustBeNew(name, source.ScenarioPath(name), source.TranscriptPath(name)); err != nil {
 			return nil, err
 		}
 	}
@@ -130,10 +139,10 @@ func (a *app) promptText(flag string) (string, error) {
 
 // mustBeNew refuses to record over files that exist: a scenario that is there
 // is recorded anew with `tapetree record`.
-func mustBeNew(name string, paths ...string) error {
+func (a *app) mustBeNew(name string, paths ...string) error {
 	for _, path := range paths {
 		if _, err := os.Lstat(path); err == nil {
-			return badInput("%s exists: choose another name, or record that scenario anew with `tapetree record %s`", path, name)
+			return badInput("%s exists: choose another name, or record that scenario anew with `tapetree record %s%s`", path, name, a.dirFlag())
 		} else if !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("look for %s: %w", path, reason(err))
 		}
@@ -142,10 +151,30 @@ func mustBeNew(name string, paths ...string) error {
 }
 
 // finalText is the answer as it goes to stdout: as it is into a pipe or file,
-// with control characters shown on a terminal.
+// made harmless on a terminal.
 func (a *app) finalText(text string) string {
 	if isTerminal(a.out) {
-		text = strings.ReplaceAll(golden.Visible(text), "⇥", "\t")
+		text = harmless(text)
 	}
 	return strings.TrimSuffix(text, "\n") + "\n"
+}
+
+// harmless shows what could steer a terminal (control characters, those that
+// turn the direction of text, bytes that are no UTF-8) and leaves all else, such
+// as tabs, spaces and emoji, as it is.
+func harmless(text string) string {
+	var out strings.Builder
+	for rest := text; rest != ""; {
+		r, size := utf8.DecodeRuneInString(rest)
+		switch {
+		case r == '\n' || r == '\t':
+			out.WriteString(rest[:size])
+		case r == utf8.RuneError && size == 1, unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r):
+			out.WriteString(golden.Visible(rest[:size]))
+		default:
+			out.WriteString(rest[:size])
+		}
+		rest = rest[size:]
+	}
+	return out.String()
 }

@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/tapetree/tapetree/golden"
+	"github.com/tapetree/tapetree/internal/files"
 	"github.com/tapetree/tapetree/runtime"
 	"github.com/tapetree/tapetree/transcripts"
 )
@@ -81,9 +81,9 @@ func (a *app) shownText(o *showOptions, arg string) (string, error) {
 func (a *app) convert(o *showOptions, path string) error {
 	text, err := a.shownText(o, path)
 	if err != nil {
-		raw, readErr := os.ReadFile(path)
+		raw, readErr := files.ReadPath(path, files.TranscriptLimit)
 		if readErr != nil {
-			return fmt.Errorf("read %s: %w", path, reason(readErr))
+			return fmt.Errorf("read %s: %w", path, readErr)
 		}
 		a.say("tapetree: shown as it is: %s", oneLine(err.Error()))
 		text = string(raw)

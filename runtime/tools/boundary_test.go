@@ -9,7 +9,7 @@ import (
 	"gotest.tools/v3/assert"
 )
 
-// Cases 5.02 and 5.03, and the rest of their kind: no spelling, link or missing
+// TestNothingLeadsOutOfTheWorkspace is case 5.02, case 5.03 and the rest of their kind: no spelling, link or missing
 // parent leads out, for no tool. W, O and B in a path stand for the workspace,
 // the folder beside it and the folder above both.
 func TestNothingLeadsOutOfTheWorkspace(t *testing.T) {
@@ -90,7 +90,7 @@ func newTrap(t testing.TB) place {
 	return p
 }
 
-// Case 5.02: a link that stays inside is followed, not refused.
+// TestLinksAndPathsThatStayInsideWork is case 5.02: a link that stays inside is followed, not refused.
 func TestLinksAndPathsThatStayInsideWork(t *testing.T) {
 	for _, path := range []string{
 		"sub/b.txt", "./sub/b.txt", "sub//b.txt", "sub/../sub/b.txt", "W/sub/b.txt", "W//sub/./b.txt", "G/sub/b.txt",

@@ -49,7 +49,7 @@ func TestCaptureKeepsHeadAndTailAndCountsTheRest(t *testing.T) {
 	}
 }
 
-// Case 5.14: what is held does not grow with what is written.
+// TestWhatCaptureHoldsDoesNotGrow is case 5.14: what is held does not grow with what is written.
 func TestWhatCaptureHoldsDoesNotGrow(t *testing.T) {
 	c := &capture{limit: 1000}
 	most := 0

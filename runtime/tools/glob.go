@@ -155,6 +155,9 @@ func (t *globTree) ReadDir(name string) ([]fs.DirEntry, error) {
 	if err != nil && kindOf(err) != "not found" && kindOf(err) != "not a directory" {
 		t.unread++
 	}
+	if hide := t.w.options.Hide; hide != nil {
+		entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return hide(path.Join(at, e.Name())) })
+	}
 	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	for _, entry := range entries {
 		if entry.IsDir() {
@@ -189,7 +192,7 @@ func (t *globTree) visit(name string) (string, error) {
 		return "", errTooManyVisits
 	}
 	at, err := t.w.resolve(t.base + "/" + name)
-	if err != nil {
+	if err != nil || t.w.options.Hide != nil && t.w.options.Hide(at.name) {
 		return "", fs.ErrNotExist
 	}
 	return at.name, nil

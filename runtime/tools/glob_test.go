@@ -3,6 +3,7 @@ package tools
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -114,4 +115,27 @@ func FuzzGlobNamesNothingOutside(f *testing.F) {
 			assert.Assert(t, strings.HasPrefix(line, "[") || filepath.IsLocal(line), line)
 		}
 	})
+}
+
+func TestGlobLeavesOutWhatIsHidden(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"a.txt", "own/part", "own/deep/part", "other/own"} {
+		assert.NilError(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755))
+		assert.NilError(t, os.WriteFile(filepath.Join(dir, name), nil, 0o644))
+	}
+	w, err := Open(dir, Options{Hide: func(name string) bool { return name == "own" || strings.HasPrefix(name, "own/") }})
+	assert.NilError(t, err)
+	defer w.Close()
+	for pattern, want := range map[string]string{
+		"**/*":       "a.txt\nother/\nother/own",
+		"*":          "a.txt\nother/",
+		"own/*":      "[nothing matches]",
+		"own/deep/*": "[nothing matches]",
+		"own":        "[nothing matches]",
+		"other/*":    "other/own",
+	} {
+		got, err := w.Glob(t.Context(), pattern, "")
+		assert.NilError(t, err)
+		assert.Equal(t, got, want, pattern)
+	}
 }

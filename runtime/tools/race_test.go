@@ -11,7 +11,7 @@ import (
 	"gotest.tools/v3/assert"
 )
 
-// Case 5.04: a folder that turns into a link to the outside and back while
+// TestAFolderSwappedForALinkLetsNothingOut is case 5.04: a folder that turns into a link to the outside and back while
 // files are written below it. Whatever each write says, not a byte and not a
 // folder gets outside, and no temporary file is left inside.
 func TestAFolderSwappedForALinkLetsNothingOut(t *testing.T) {
@@ -68,7 +68,7 @@ func TestAFolderSwappedForALinkLetsNothingOut(t *testing.T) {
 	}
 }
 
-// Case 5.04, the file itself: it turns into a link to the outside and back.
+// TestAFileSwappedForALinkLetsNothingOut is case 5.04, the file itself: it turns into a link to the outside and back.
 func TestAFileSwappedForALinkLetsNothingOut(t *testing.T) {
 	p := newPlace(t, Options{})
 	outside := tree(t, p.outside)
@@ -98,7 +98,7 @@ func TestAFileSwappedForALinkLetsNothingOut(t *testing.T) {
 	assert.DeepEqual(t, tree(t, p.outside), outside)
 }
 
-// Case 5.04, the last moment: the folder is swapped between the writing of the
+// TestAFolderSwappedBeforeTheRenamingLetsNothingOut is case 5.04, the last moment: the folder is swapped between the writing of the
 // temporary file and its renaming, which then happens where it was written.
 func TestAFolderSwappedBeforeTheRenamingLetsNothingOut(t *testing.T) {
 	p := newPlace(t, Options{})
@@ -114,7 +114,7 @@ func TestAFolderSwappedBeforeTheRenamingLetsNothingOut(t *testing.T) {
 	assert.DeepEqual(t, tree(t, p.dir), map[string]string{".": "folder", "aside": "folder", "aside/f": "new", "d": p.outside})
 }
 
-// Case 4.10: edits of different lines at once all survive, also through a link
+// TestEditsAtOnceAllSurvive is case 4.10: edits of different lines at once all survive, also through a link
 // and through a link in the way.
 func TestEditsAtOnceAllSurvive(t *testing.T) {
 	p := newPlace(t, Options{})
@@ -144,7 +144,7 @@ func TestEditsAtOnceAllSurvive(t *testing.T) {
 	})
 }
 
-// Case 5.05: two spellings that name one file on a case-blind disk share a lock
+// TestSpellingsOfOneFileOnACaseBlindDiskShareALock is case 5.05: two spellings that name one file on a case-blind disk share a lock
 // everywhere.
 func TestSpellingsOfOneFileOnACaseBlindDiskShareALock(t *testing.T) {
 	p := newPlace(t, Options{})

@@ -86,7 +86,7 @@ const muchLonger = 20 * time.Second
 // What is waited for after the limit adds up to less than the second promised.
 var _ = [1]struct{}{}[(drainTime+settleTime)/time.Second]
 
-// Case 7.07: the limit holds whatever the command starts and whatever holds the
+// TestALimitHoldsAndLeavesNoSurvivors is case 7.07: the limit holds whatever the command starts and whatever holds the
 // pipe; the output so far is kept and nothing of the group is left. The group
 // is known from the command itself, which writes its number first.
 func TestALimitHoldsAndLeavesNoSurvivors(t *testing.T) {
@@ -110,7 +110,7 @@ func TestALimitHoldsAndLeavesNoSurvivors(t *testing.T) {
 	}
 }
 
-// Case 7.07: the command ends by itself and leaves others behind.
+// TestBackgroundChildrenEndWithTheirCommand is case 7.07: the command ends by itself and leaves others behind.
 func TestBackgroundChildrenEndWithTheirCommand(t *testing.T) {
 	for _, command := range []string{
 		"sleep 30 & echo s", "sleep 30 >/dev/null 2>&1 & echo s", "(sleep 30 &) ; echo s",
@@ -127,7 +127,7 @@ func TestBackgroundChildrenEndWithTheirCommand(t *testing.T) {
 	}
 }
 
-// Case 7.07: a process that left the group holds the pipe and is not waited for.
+// TestAProcessThatLeftTheGroupDoesNotHoldTheResult is case 7.07: a process that left the group holds the pipe and is not waited for.
 func TestAProcessThatLeftTheGroupDoesNotHoldTheResult(t *testing.T) {
 	if _, err := exec.LookPath("setsid"); err != nil {
 		t.Skip("setsid is absent")
@@ -210,7 +210,7 @@ func TestTheEndOfTheContextEndsACommandWithItsGroup(t *testing.T) {
 	assert.ErrorIs(t, err, fs.ErrNotExist, "it was started all the same")
 }
 
-// Case 5.14: endless lines, and 200 MB without a line end.
+// TestOutputWithoutEndIsKeptWithinTheCapAndBoundedMemory is case 5.14: endless lines, and 200 MB without a line end.
 func TestOutputWithoutEndIsKeptWithinTheCapAndBoundedMemory(t *testing.T) {
 	p := newPlace(t, Options{ShellBytes: 1000})
 	before := heapFromSystem()

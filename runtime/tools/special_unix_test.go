@@ -12,7 +12,7 @@ import (
 	"gotest.tools/v3/assert"
 )
 
-// Case 5.07: what is no regular file is refused by its type, at once, by every
+// TestSpecialFilesAreRefusedByType is case 5.07: what is no regular file is refused by its type, at once, by every
 // tool, and is still there afterwards. A test that blocks here fails by the
 // time limit of the run.
 func TestSpecialFilesAreRefusedByType(t *testing.T) {
@@ -61,7 +61,7 @@ func modes(t *testing.T, folder string) map[string]string {
 	return found
 }
 
-// Case 5.07: a FIFO that takes the place of a file after the look at its type
+// TestTheOpenItselfWaitsForNothing is case 5.07: a FIFO that takes the place of a file after the look at its type
 // is not waited for either.
 func TestTheOpenItselfWaitsForNothing(t *testing.T) {
 	p := newPlace(t, Options{})

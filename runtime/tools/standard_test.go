@@ -79,7 +79,7 @@ func TestTheToolsWorkTogether(t *testing.T) {
 	assert.DeepEqual(t, tree(t, p.dir), map[string]string{".": "folder", "a": "folder", "a/b.txt": "1;\ntwo;\n3;\n"})
 }
 
-// Case 4.10 through the tools: each set of tools remembers what its own agent
+// TestEachSetOfToolsRemembersItsOwnReading is case 4.10 through the tools: each set of tools remembers what its own agent
 // has read.
 func TestEachSetOfToolsRemembersItsOwnReading(t *testing.T) {
 	p := newPlace(t, Options{})

@@ -27,6 +27,10 @@ type Options struct {
 	ReadBytes int
 	// ShellBytes caps the output that one command returns; 0 means 32 KiB.
 	ShellBytes int
+	// Hide tells which names, relative and with slashes, glob leaves out: what
+	// the caller itself keeps below the workspace, such as the recording of this
+	// very session. Nil hides nothing.
+	Hide func(name string) bool
 	// GlobPaths caps the paths that one glob returns; 0 means 1,000.
 	GlobPaths int
 }

@@ -53,7 +53,7 @@ func TestWritingAndEditingKeepTheModeAndLeaveOpenReadersAlone(t *testing.T) {
 	assert.Equal(t, string(seen[:n]), "old") // replaced in one step, never half written
 }
 
-// Case 4.10: what another agent wrote since is not lost without a word.
+// TestWriteFileTellsOfAChangeSinceItsAgentReadTheFile is case 4.10: what another agent wrote since is not lost without a word.
 func TestWriteFileTellsOfAChangeSinceItsAgentReadTheFile(t *testing.T) {
 	p := newPlace(t, Options{})
 	p.put(t, "f", "1")
