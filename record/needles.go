@@ -19,6 +19,8 @@ type needles struct {
 	have   map[string]bool
 	filter [1 << 10]uint64 // one bit a hash of four bytes
 	byHash map[uint16][]probe
+
+	certain []spelling // secrets that the user gave, each as it is
 }
 
 // spelling is one way a secret can be written.
@@ -48,6 +50,16 @@ func (n *needles) add(secret, kind string) bool {
 		n.put(spelling{core, secret, kind, 1})
 	}
 	return true
+}
+
+// addCertain does the same for a secret that the user gave: of such a one also
+// the beginning is found, where a text breaks off in it.
+func (n *needles) addCertain(secret, kind string) bool {
+	isNew := n.add(secret, kind)
+	if isNew {
+		n.certain = append(n.certain, spelling{secret, secret, kind, 0})
+	}
+	return isNew
 }
 
 func (n *needles) put(s spelling) {
@@ -88,6 +100,29 @@ func (n *needles) find(text string) []match {
 			start := i - p.offset
 			if start >= 0 && strings.HasPrefix(text[start:], s.text) {
 				found = append(found, s.match(text, start))
+			}
+		}
+	}
+	return n.findTorn(found, text)
+}
+
+// findTorn adds the secret that text breaks off in, as a body does that was cut
+// off. Less than half of one gives nothing away, and could be a word.
+func (n *needles) findTorn(found []match, text string) []match {
+	for _, secret := range n.certain {
+		least := max(minKnown, (len(secret.text)+1)/2)
+		if len(text) < least {
+			continue
+		}
+		from := max(0, len(text)-len(secret.text)+1)
+		for start := from; start+least <= len(text); start++ {
+			next := strings.Index(text[start:], secret.text[:least])
+			if next < 0 {
+				break
+			}
+			start += next
+			if strings.HasPrefix(secret.text, text[start:]) {
+				return append(found, match{start: start, end: len(text), kind: secret.kind, value: secret.secret})
 			}
 		}
 	}

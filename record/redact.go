@@ -42,7 +42,7 @@ func NewRedactor(environ []string) *Redactor {
 		name, value, _ := strings.Cut(line, "=")
 		value = strings.TrimSpace(value)
 		if secretEnvName(name) && utf8.RuneCountInString(value) >= minEnvSecret && value != offlineKey {
-			r.known.add(value, "env")
+			r.known.addCertain(value, "env")
 		}
 	}
 	return r
@@ -158,7 +158,7 @@ func (r *Redactor) learn(kind, value string) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.known.add(value, kind) {
+	if r.known.addCertain(value, kind) {
 		r.learnt++
 	}
 }

@@ -55,6 +55,16 @@ type HookDecision struct {
 // An error counts as a block in a guarding hook and is only reported in others.
 type HookFunc func(ctx context.Context, event HookEvent) (HookDecision, error)
 
+// Hook is one hook with its own terms.
+type Hook struct {
+	Tool    string        // only calls of this tool; "" means every event of its kind
+	Timeout time.Duration // 0 means that of its Hooks
+	Run     HookFunc
+}
+
+// concerns reports whether the hook is to run for an event.
+func (h Hook) concerns(event HookEvent) bool { return h.Tool == "" || h.Tool == event.Tool }
+
 // DefaultHookTimeout is how long a hook may take when Hooks sets nothing: long
 // enough for a script, short enough that a stuck one is noticed.
 const DefaultHookTimeout = 10 * time.Second
@@ -66,28 +76,37 @@ type Hooks struct {
 	Timeout time.Duration // of each hook; 0 means DefaultHookTimeout
 
 	mu    sync.RWMutex
-	funcs map[HookKind][]HookFunc
+	hooks map[HookKind][]Hook
 }
 
-// On adds a hook for one kind of moment.
-func (h *Hooks) On(kind HookKind, hook HookFunc) {
+// On adds a hook for every event of one kind.
+func (h *Hooks) On(kind HookKind, hook HookFunc) { h.Add(kind, Hook{Run: hook}) }
+
+// Add adds a hook for one kind of moment.
+func (h *Hooks) Add(kind HookKind, hook Hook) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.funcs == nil {
-		h.funcs = make(map[HookKind][]HookFunc)
+	if h.hooks == nil {
+		h.hooks = make(map[HookKind][]Hook)
 	}
-	h.funcs[kind] = append(h.funcs[kind], hook)
+	h.hooks[kind] = append(h.hooks[kind], hook)
 }
 
-// of returns the hooks of a kind; later additions do not change the list.
-func (h *Hooks) of(kind HookKind) []HookFunc {
+// of returns the hooks that an event concerns; later additions do not change
+// the list.
+func (h *Hooks) of(event HookEvent) []Hook {
 	if h == nil {
 		return nil
 	}
 	h.mu.RLock()
 	defer h.mu.RUnlock()
-	funcs := h.funcs[kind]
-	return funcs[:len(funcs):len(funcs)]
+	var hooks []Hook
+	for _, hook := range h.hooks[event.Kind] {
+		if hook.concerns(event) {
+			hooks = append(hooks, hook)
+		}
+	}
+	return hooks
 }
 
 // What the model is told when a guarding hook blocks without words of its own.
@@ -117,7 +136,7 @@ func (b *hookBlock) Error() string {
 // returned, for the report only.
 func (h *Hooks) fire(ctx context.Context, event HookEvent) *hookBlock {
 	var first *hookBlock
-	for _, hook := range h.of(event.Kind) {
+	for _, hook := range h.of(event) {
 		block := h.run(ctx, hook, event)
 		if first == nil {
 			first = block
@@ -131,8 +150,8 @@ func (h *Hooks) fire(ctx context.Context, event HookEvent) *hookBlock {
 
 // run runs one hook on a goroutine of its own, so that a stuck one can be left
 // behind.
-func (h *Hooks) run(ctx context.Context, hook HookFunc, event HookEvent) *hookBlock {
-	ctx, cancel := context.WithTimeout(ctx, cmp.Or(h.Timeout, DefaultHookTimeout))
+func (h *Hooks) run(ctx context.Context, hook Hook, event HookEvent) *hookBlock {
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(hook.Timeout, h.Timeout, DefaultHookTimeout))
 	defer cancel()
 	done := make(chan *hookBlock, 1)
 	go func() {
@@ -145,7 +164,7 @@ func (h *Hooks) run(ctx context.Context, hook HookFunc, event HookEvent) *hookBl
 			}
 			done <- block
 		}()
-		decision, err := hook(ctx, event)
+		decision, err := hook.Run(ctx, event)
 		block = judgeHook(decision, err)
 	}()
 	select {
@@ -170,7 +189,7 @@ func judgeHook(decision HookDecision, err error) *hookBlock {
 // fireHooks tells hooks and observer of a moment of r. The block is nil when
 // all let go.
 func (r *Runner) fireHooks(ctx context.Context, event HookEvent) *hookBlock {
-	if len(r.Hooks.of(event.Kind)) == 0 {
+	if len(r.Hooks.of(event)) == 0 {
 		return nil
 	}
 	event.Agent, event.Depth, event.Label, event.Identity = r.path(), r.path().Depth(), r.label(), r.Identity

@@ -9,8 +9,8 @@ import (
 	"github.com/tapetree/tapetree/runtime"
 )
 
-// hookTimeout is how long a hook may take in a session that has one which
-// never answers: the wait shows nothing more when it is longer.
+// hookTimeout is how long a hook that never answers is waited for: it shows
+// nothing more when the wait is longer.
 const hookTimeout = 20 * time.Millisecond
 
 // hooks builds the session's hooks from the hooks section and the hook
@@ -18,10 +18,14 @@ const hookTimeout = 20 * time.Millisecond
 func (s *session) hooks() *runtime.Hooks {
 	hooks := &runtime.Hooks{}
 	for _, rule := range append(fixtureRules(s.scenario.Fixtures), s.scenario.Hooks...) {
-		if rule.Action == "timeout" {
-			hooks.Timeout = hookTimeout
+		hook := runtime.Hook{Run: s.hook(rule)}
+		if rule.Tool != "*" {
+			hook.Tool = rule.Tool
 		}
-		hooks.On(runtime.HookKind(rule.Event), s.hook(rule))
+		if rule.Action == "timeout" { // the other hooks keep their time, however busy the machine
+			hook.Timeout = hookTimeout
+		}
+		hooks.Add(runtime.HookKind(rule.Event), hook)
 	}
 	return hooks
 }
@@ -49,9 +53,6 @@ func fixtureRules(fixtures []Fixture) []HookRule {
 // hook is the function that a rule describes.
 func (s *session) hook(rule HookRule) runtime.HookFunc {
 	return func(ctx context.Context, event runtime.HookEvent) (runtime.HookDecision, error) {
-		if rule.Tool != "" && rule.Tool != "*" && rule.Tool != event.Tool {
-			return runtime.HookDecision{}, nil
-		}
 		switch rule.Action {
 		case "log":
 			s.logHook(event)

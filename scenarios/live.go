@@ -34,6 +34,17 @@ type LiveOptions struct {
 	isNew bool                   // the scenario is written after the run and can say where it was cut off
 }
 
+// redactor knows the secrets of the environment and of the request.
+func (o LiveOptions) redactor() *record.Redactor {
+	environ := o.Environ
+	if environ == nil {
+		environ = os.Environ()
+	}
+	redact := record.NewRedactor(environ)
+	redact.Learn(http.Header{"Authorization": {o.Key}}, o.BaseURL)
+	return redact
+}
+
 // Recording is what a live run came to. Run is set as far as it got also when
 // there is an error.
 type Recording struct {
@@ -151,7 +162,7 @@ func (s *session) startRecorder(transcript string, env transcripts.Env, now func
 		return fmt.Errorf("%w: make the transcripts folder %s: %w", ErrCannotRun, filepath.Dir(transcript), withoutPath(err))
 	}
 	writer, err := transcripts.Create(transcript, transcripts.Header{
-		Name: s.scenario.Name, Profile: s.scenario.Profile, Models: []string{firstWord(s.scenario.Model, o.Model)},
+		Name: s.scenario.Name, Profile: s.scenario.Profile, Models: []string{s.redact.Text(firstWord(s.scenario.Model, o.Model))},
 		Upstream: s.redact.URL(o.BaseURL), Env: env, Recorded: now().UTC().Format(time.RFC3339), By: o.By,
 	})
 	if err != nil {

@@ -39,6 +39,13 @@ func RecordNew(ctx context.Context, source Source, scenario *Scenario, snapshot 
 	}
 	copied := ""
 	o.hide = ownFiles(source, o.Workspace)
+	kept := ""
+	if snapshot {
+		kept = o.Workspace
+	}
+	if err := noSecrets(scenario, kept, o.hide, o.redactor()); err != nil {
+		return nil, err
+	}
 	if snapshot {
 		scenario.Workspace = scenario.Name + snapshotEnding
 		copied = filepath.Join(source.Dir, scenarioFolder, scenario.Workspace)

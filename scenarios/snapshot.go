@@ -3,7 +3,6 @@ package scenarios
 import (
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 )
@@ -20,22 +19,8 @@ const (
 // them out.
 func copyWorkspace(from, to string, hide func(name string) bool) error {
 	files, size := 0, int64(0)
-	err := filepath.WalkDir(from, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		relative, err := filepath.Rel(from, path)
-		if err != nil {
-			return err
-		}
-		hidden := hide(filepath.ToSlash(relative))
-		if entry.IsDir() && (entry.Name() == ".git" || hidden) {
-			return filepath.SkipDir
-		}
-		if !entry.Type().IsRegular() || hidden {
-			return nil
-		}
-		info, err := entry.Info()
+	err := walkKept(from, hide, func(path, name string) error {
+		info, err := os.Lstat(path)
 		if err != nil {
 			return err
 		}
@@ -43,7 +28,7 @@ func copyWorkspace(from, to string, hide func(name string) bool) error {
 		if files > snapshotFiles || size > snapshotBytes {
 			return fmt.Errorf("the workspace holds more than %d files or %d MiB: record without --snapshot", snapshotFiles, snapshotBytes>>20)
 		}
-		return copyFile(path, filepath.Join(to, relative))
+		return copyFile(path, filepath.Join(to, filepath.FromSlash(name)))
 	})
 	if err != nil {
 		os.RemoveAll(to)

@@ -13,7 +13,7 @@ type console struct {
 	mu   sync.Mutex
 	out  io.Writer
 	hide func(text string) string // puts *** for known secrets in questions; nil: there are none
-	held *strings.Builder // nil: nothing is held back
+	held *strings.Builder         // nil: nothing is held back
 }
 
 // line writes one line; a terminal that is gone stops nothing.

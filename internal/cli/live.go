@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/spf13/pflag"
 	"github.com/tapetree/tapetree/runtime"
@@ -41,7 +42,7 @@ func (f *liveFlags) add(flags *pflag.FlagSet) {
 func (a *app) liveOptions(f *liveFlags, w *watcher) (scenarios.LiveOptions, error) {
 	o := scenarios.LiveOptions{
 		BaseURL: firstOf(f.baseURL, a.env("OPENAI_BASE_URL"), defaultBaseURL),
-		Key:     a.env("OPENAI_API_KEY"),
+		Key:     strings.TrimSpace(a.env("OPENAI_API_KEY")), // a secret out of a file ends in a newline
 		Model:   firstOf(f.model, a.env("OPENAI_MODEL"), f.usual),
 		Stream:  f.stream,
 		Observe: w.observe,
@@ -55,6 +56,8 @@ func (a *app) liveOptions(f *liveFlags, w *watcher) (scenarios.LiveOptions, erro
 		return o, usagef("the base URL is no http(s) address, as in http://localhost:11434/v1 (--base-url or OPENAI_BASE_URL)")
 	case o.Model == "":
 		return o, usagef("no model is named: pass --model or set OPENAI_MODEL")
+	case strings.ContainsFunc(o.Key, unicode.IsControl):
+		return o, usagef("OPENAI_API_KEY holds a control character, which no request can carry")
 	case o.Key == "" && strings.EqualFold(address.Hostname(), "api.openai.com"):
 		return o, usagef("no key: set OPENAI_API_KEY, or pass the --base-url of a server that needs none")
 	}
