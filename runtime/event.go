@@ -14,22 +14,24 @@ const (
 	EventHook      EventKind = "hook"       // hooks have run. Hook: the event that fired; Text: its name; Err: why one blocked or failed
 	EventCallEnd   EventKind = "call-end"   // Call, complete
 	EventReminder  EventKind = "reminder"   // Text
+	EventCompact   EventKind = "compact"    // Compact: done before the turn's request
 	EventRunEnd    EventKind = "run-end"    // Run
 )
 
 // Event is one moment of one agent. Every event carries agent path, depth and
 // label, so that parent and child can be told apart.
 type Event struct {
-	Kind   EventKind
-	Agent  Path
-	Label  string
-	Turn   int
-	Text   string
-	Call   *CallRecord
-	Hook   *HookEvent
-	Answer *Answer
-	Err    error
-	Run    *Run
+	Kind    EventKind
+	Agent   Path
+	Label   string
+	Turn    int
+	Text    string
+	Call    *CallRecord
+	Hook    *HookEvent
+	Answer  *Answer
+	Err     error
+	Run     *Run
+	Compact *Compaction
 }
 
 // Observer sees events as they happen, on the goroutine of the agent they

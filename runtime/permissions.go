@@ -34,6 +34,12 @@ type Permissions struct {
 	Boundary Boundary                // needed when Paths names a tool
 	Mode     Mode                    // "" means ModeDefault
 	Approver Approver                // nil: nobody is there to ask
+	// Auto judges calls of tools that ask: true lets a call go without a
+	// question, in every mode. It gets the arguments as the model wrote them.
+	Auto map[string]func(arguments string) bool
+	// ChildMode, if set, is the mode of every agent but the root. It can only
+	// be stricter: what the root would not get, a child does not get either.
+	ChildMode Mode
 
 	mu     sync.Mutex
 	always map[string]bool // tools the user allowed for the session

@@ -28,6 +28,10 @@ type Runner struct {
 	Stream    bool
 	Params    []Param
 	Dialect   Dialect
+	Parallel  []string // tools whose calls run together when a turn has no others; nil: one after another
+	ChildJobs int      // children of one turn at once; 0 means DefaultChildJobs
+	Gate      Gate     // nil: a call runs when it is reached
+	Budget    Budget   // the zero value sets none
 	// Backoff returns how long to wait before the given try (2, 3). Nil waits
 	// for nothing, which is what a replay wants.
 	Backoff func(try int, asked time.Duration) time.Duration
@@ -39,6 +43,27 @@ type Tape interface {
 	// the call is to be answered from tape at all. An error (no recorded call
 	// at this place) ends the session.
 	Outcome(place Place, call CallRecord) (verdict Verdict, result string, taped bool, err error)
+}
+
+// DefaultChildJobs is how many children of one turn run at once when nothing
+// else is said: enough to keep a model server busy, few enough for its limits.
+const DefaultChildJobs = 8
+
+// Gate decides when an allowed call of a tool that can change something may
+// run its handler. Calls of task never pass it.
+type Gate interface {
+	// Enter waits for the call's turn. leave must be called once when the
+	// handler has ended. An error is that of ctx, or a fault of ours.
+	Enter(ctx context.Context, place Place, call CallRecord) (leave func(), err error)
+}
+
+// Budget bounds what one agent sends in a request. Over it, the older part of
+// the history is replaced by a summary that the model is asked for: a side
+// conversation of the agent.
+type Budget struct {
+	Tokens int     // estimated as a quarter of the messages' folded bytes; 0: no budget
+	Prompt string  // the system text of the side conversation
+	Fold   *Folder // sizes are counted on folded text, so that they do not depend on the machine
 }
 
 // Run sends prompt and loops until the model gives a final answer, a limit

@@ -30,6 +30,19 @@ type TaskOptions struct {
 	Policy       Policy                    // likewise
 }
 
+// TaskStyle is how a task tool is built.
+type TaskStyle string
+
+// The styles. The zero value is TaskPlain.
+const (
+	// TaskPlain takes one description, the whole brief, and gives back the
+	// child's final text alone. A failure says nothing of its inside.
+	TaskPlain TaskStyle = ""
+	// TaskBrief takes a title (description) and a brief (prompt) and gives back
+	// a report with a line of statistics, also of a child that did not finish.
+	TaskBrief TaskStyle = "brief"
+)
+
 //go:embed task.md
 var taskDescription string
 
