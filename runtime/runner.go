@@ -9,8 +9,9 @@ import (
 
 // Runner is one agent loop with its own message history. Set the fields, then
 // call Run once. A child inherits Model (through the task's factory), Hooks,
-// Policy, Identity, Tape, Observe, Backoff, Params, Stream, ModelName and
-// Dialect, the very same objects, from the runner whose call starts it.
+// Policy, Identity, Tape, Observe, Backoff, Params, Stream, ModelName (unless
+// the task names another), Dialect, Parallel, ChildJobs, Gate and Budget, the
+// very same objects, from the runner whose call starts it.
 type Runner struct {
 	Agent     Path   // "" means Root
 	Label     string // "" means the agent path
@@ -62,7 +63,7 @@ type Gate interface {
 // conversation of the agent.
 type Budget struct {
 	Tokens int     // estimated as a quarter of the messages' folded bytes; 0: no budget
-	Prompt string  // the system text of the side conversation
+	Prompt string  // the system text of the side conversation; "": one of our own
 	Fold   *Folder // sizes are counted on folded text, so that they do not depend on the machine
 }
 
@@ -77,7 +78,7 @@ type Budget struct {
 func (r *Runner) Run(ctx context.Context, prompt string) (*Run, error) {
 	l := &loop{
 		Runner: r,
-		run:    &Run{Agent: r.path(), Label: r.label(), Prompt: prompt},
+		run:    &Run{Agent: r.path(), Label: r.label(), Model: r.ModelName, Prompt: prompt},
 		ids:    make(map[string]bool),
 	}
 	l.emit(Event{Kind: EventRunStart, Text: prompt})

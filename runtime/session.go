@@ -74,9 +74,11 @@ type Turn struct {
 
 // Compaction is one replacement of the older part of a history by a summary.
 type Compaction struct {
-	Side    Path   // the side conversation that was held for it
+	Side    Path   // the side conversation that was held for it; "" when nothing could be dropped
 	Dropped int    // messages that the summary stands for
 	Summary string // "" when the side conversation gave none
+	Before  int    // estimated tokens of the messages before
+	After   int    // likewise afterwards; it can still be over the budget
 	Usage   Usage  // of the side conversation; it is in the run's own too
 }
 

@@ -48,7 +48,8 @@ type app struct {
 	quiet bool
 	color string
 
-	ran bool // a command's own function was reached
+	ran    bool     // a command's own function was reached
+	screen *console // stderr while a session runs; nil at other times
 }
 
 // finish says what went wrong, in one line, and returns the exit code.
@@ -167,7 +168,11 @@ func (a *app) colored(stream io.Writer) bool {
 
 // say writes a line of news to stderr, unless --quiet.
 func (a *app) say(format string, args ...any) {
-	if !a.quiet {
+	switch {
+	case a.quiet:
+	case a.screen != nil:
+		a.screen.line(fmt.Sprintf(format, args...))
+	default:
 		fmt.Fprintf(a.err, format+"\n", args...)
 	}
 }

@@ -13,6 +13,7 @@ type console struct {
 	mu   sync.Mutex
 	out  io.Writer
 	held *strings.Builder // nil: nothing is held back
+	live *liveLines       // nil: none, as where out is no terminal
 }
 
 // line writes one line; a terminal that is gone stops nothing.
@@ -23,7 +24,12 @@ func (c *console) line(text string) {
 		c.held.WriteString(text + "\n")
 		return
 	}
-	_, _ = io.WriteString(c.out, text+"\n")
+	c.above(text + "\n")
+}
+
+// above writes text above the live lines.
+func (c *console) above(text string) {
+	_, _ = io.WriteString(c.out, c.live.erase()+text+c.live.draw())
 }
 
 // question writes text and holds back every line until release.
@@ -33,7 +39,7 @@ func (c *console) question(text string) {
 	if c.held == nil {
 		c.held = &strings.Builder{}
 	}
-	_, _ = io.WriteString(c.out, text)
+	_, _ = io.WriteString(c.out, c.live.erase()+text)
 }
 
 // release writes what was held back.
@@ -41,7 +47,24 @@ func (c *console) release() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.held != nil {
-		_, _ = io.WriteString(c.out, c.held.String())
+		c.above(c.held.String())
 		c.held = nil
 	}
+}
+
+// refresh draws the live lines anew, unless a question stands there.
+func (c *console) refresh() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.held == nil && c.live != nil {
+		c.above("")
+	}
+}
+
+// end takes the live lines away for good.
+func (c *console) end() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, _ = io.WriteString(c.out, c.live.erase())
+	c.live = nil
 }

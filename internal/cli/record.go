@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"strconv"
 
 	"github.com/spf13/cobra"
 	"github.com/tapetree/tapetree/scenarios"
@@ -42,7 +43,40 @@ func (a *app) record(ctx context.Context, f *liveFlags, args []string) error {
 	if err := found.find(args[0]); err != nil {
 		return err
 	}
-	return a.live(ctx, &liveRun{name: args[0], flags: f, start: func(ctx context.Context, o scenarios.LiveOptions) (*scenarios.Recorded, error) {
+	scenario, err := found.Load(args[0])
+	if err != nil {
+		return err
+	}
+	if err := f.check(scenario.Profile); err != nil {
+		return err
+	}
+	if err := f.kept.fit(scenario); err != nil {
+		return err
+	}
+	return a.live(ctx, &liveRun{name: args[0], profile: scenario.Profile, flags: f, start: func(ctx context.Context, o scenarios.LiveOptions) (*scenarios.Recorded, error) {
 		return scenarios.Record(ctx, found.Source, args[0], o)
 	}})
+}
+
+// fit refuses a setting that the scenario does not have: a replay of the
+// recording goes by the scenario.
+func (k keptFlags) fit(scenario *scenarios.Scenario) error {
+	for _, setting := range []struct{ key, flag, has string }{
+		{"child-policy", k.childPolicy, string(scenario.ChildPolicy)},
+		{"context-budget", numberText(k.contextBudget), numberText(scenario.ContextBudget)},
+		{"output-tokens", numberText(k.outputTokens), numberText(scenario.OutputTokens)},
+	} {
+		if setting.flag != "" && setting.flag != setting.has {
+			return badInput("--%s %s: a replay goes by %s, so write the line `%s: %s` there", setting.key, setting.flag, scenario.File, setting.key, setting.flag)
+		}
+	}
+	return nil
+}
+
+// numberText is a number that was given, "" for none.
+func numberText(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.Itoa(n)
 }

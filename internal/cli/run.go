@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/tapetree/tapetree/golden"
 	"github.com/tapetree/tapetree/runtime"
+	"github.com/tapetree/tapetree/runtime/profiles"
 	"github.com/tapetree/tapetree/scenarios"
 )
 
@@ -25,10 +26,14 @@ type runOptions struct {
 	maxTurns  int
 	record    string
 	snapshot  bool
+	format    string
 }
 
 // profileNames lists the profiles that run takes.
-var profileNames = []string{"p06"}
+var profileNames = profiles.Names()
+
+// runFormats lists what run writes to stdout: the answer, or all events.
+var runFormats = []string{"text", "json"}
 
 // modes lists what --mode takes.
 var modes = []string{string(runtime.ModeDefault), string(runtime.ModeAcceptEdits), string(runtime.ModeYolo), string(runtime.ModeReadOnly)}
@@ -44,8 +49,15 @@ commands ask you first.
 
 The key is read from OPENAI_API_KEY. With --record NAME the session is kept as
 scenarios/NAME.txtar, transcripts/NAME.jsonl and golden/NAME.txt below --dir,
-and "tapetree replay NAME" gives it back without a key, your answers included.`,
+and "tapetree replay NAME" gives it back without a key, your answers included.
+
+With --format json every event of parent and children is one JSON object a line
+on stdout, as it happens, and the last line is the result with what was used.
+
+At the end stands what the session used, by model, and what its subagents
+bought: the context that the parent was spared against all tokens spent.`,
 		Example: `  tapetree run --prompt "What does this project test?"
+  tapetree run --profile mini --sub-model small --prompt "Which packages are there, and what is each for?"
   tapetree run --prompt "Fix the typo in README.md" --record typo`,
 		Args: noArgs,
 		RunE: a.wrap(func(cmd *cobra.Command, _ []string) error { return a.run(cmd.Context(), o) }),
@@ -58,6 +70,7 @@ and "tapetree replay NAME" gives it back without a key, your answers included.`,
 	flags.IntVar(&o.maxTurns, "max-turns", 0, "answers before the agent is stopped; 0: what the profile says")
 	flags.StringVar(&o.record, "record", "", "record the session under this `name`")
 	flags.BoolVar(&o.snapshot, "snapshot", false, "with --record: keep a copy of the workspace, so that file tools run for real in a replay")
+	flags.StringVar(&o.format, "format", "text", strings.Join(runFormats, " or "))
 	o.add(flags)
 	return cmd
 }
@@ -75,7 +88,7 @@ func (a *app) run(ctx context.Context, o *runOptions) error {
 		live, err := scenarios.Live(ctx, source, scenario, "", options)
 		return &scenarios.Recorded{Recording: live}, err
 	}
-	return a.live(ctx, &liveRun{name: scenario.Name, flags: &o.liveFlags, workspace: o.workspace, start: start})
+	return a.live(ctx, &liveRun{name: scenario.Name, profile: o.profile, flags: &o.liveFlags, workspace: o.workspace, events: o.format == "json", start: start})
 }
 
 // runScenario checks the flags and puts them into a scenario.
@@ -89,6 +102,11 @@ func (a *app) runScenario(o *runOptions) (*scenarios.Scenario, error) {
 		return nil, usagef("--snapshot goes with --record NAME")
 	case o.maxTurns < 0:
 		return nil, usagef("--max-turns is a number from 1, not %d", o.maxTurns)
+	case !slices.Contains(runFormats, o.format):
+		return nil, usagef("--format is %s, not %q", strings.Join(runFormats, " or "), o.format)
+	}
+	if err := o.check(o.profile); err != nil {
+		return nil, err
 	}
 	if info, err := os.Stat(o.workspace); err != nil || !info.IsDir() {
 		return nil, badInput("--workspace %s is no folder", o.workspace)
@@ -110,6 +128,7 @@ func (a *app) runScenario(o *runOptions) (*scenarios.Scenario, error) {
 	return &scenarios.Scenario{
 		File: source.ScenarioPath(name), Name: name, Transcript: name, Golden: name,
 		Profile: o.profile, Prompt: prompt, Mode: runtime.Mode(o.mode), MaxTurns: o.maxTurns,
+		SubModel: o.subModel, ChildPolicy: runtime.Mode(o.kept.childPolicy), ContextBudget: o.kept.contextBudget, OutputTokens: o.kept.outputTokens,
 	}, nil
 }
 
