@@ -8,14 +8,26 @@ import (
 // as the next request sent them, or, at the end, as the history holds them.
 func (r *runWriter) after(i int) []runtime.Message {
 	sent := r.run.Turns[i].Sent.Len()
-	history := r.run.History
-	if i+1 < len(r.run.Turns) && r.run.Turns[i+1].Sent.Len() > sent {
-		history = r.run.Turns[i+1].Sent
+	at, history := sent, r.run.History
+	if i+1 < len(r.run.Turns) {
+		if next := &r.run.Turns[i+1]; next.Sent.Len() > sent-shift(next) {
+			at, history = sent-shift(next), next.Sent
+		}
 	}
-	if sent == 0 || history.Len() <= sent || history.Messages()[sent].Role != runtime.RoleAssistant {
+	if sent == 0 || at < 1 || history.Len() <= at || history.Messages()[at].Role != runtime.RoleAssistant {
 		return nil
 	}
-	return history.Messages()[sent:]
+	return history.Messages()[at:]
+}
+
+// shift is by how many messages the history was shorter before the request of
+// a turn than after the turn before: one message stands for those that a
+// compaction dropped.
+func shift(turn *runtime.Turn) int {
+	if turn.Compact == nil {
+		return 0
+	}
+	return turn.Compact.Dropped - 1
 }
 
 // calls writes the calls of a turn with their results as the history holds

@@ -27,6 +27,18 @@ func (t *teller) reminded(text string) *teller {
 	return t
 }
 
+// compacted puts a summary in the place of the messages from the third one on,
+// before the next turn.
+func (t *teller) compacted(dropped int, summary string) *teller {
+	old := t.history.View().Messages()
+	t.history = runtime.History{}
+	t.history.Append(old[:2]...)
+	t.history.Append(runtime.UserMessage("[A summary]\n\n" + summary))
+	t.history.Append(old[2+dropped:]...)
+	t.run.Turns = append(t.run.Turns, runtime.Turn{Compact: &runtime.Compaction{Dropped: dropped, Summary: summary}})
+	return t
+}
+
 // answers adds a turn: what the model says and calls, and the results.
 func (t *teller) answers(text string, calls ...runtime.CallRecord) *teller {
 	turn := runtime.Turn{}

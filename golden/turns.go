@@ -74,6 +74,10 @@ func (r *runWriter) prompt(sent runtime.View) {
 func (r *runWriter) added(turn *runtime.Turn) {
 	messages := turn.Sent.Messages()
 	reminded := turn.Reminder == ""
+	if turn.Compact != nil {
+		r.text(r.depth, "compacted "+count(turn.Compact.Dropped, "message"), r.run.Agent, turn.Compact.Summary)
+		r.seen -= shift(turn)
+	}
 	switch {
 	case len(messages) == 0:
 	case len(messages) < r.seen:

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -84,6 +85,23 @@ func (r *Recorder) note(sign string, e runtime.Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.order = append(r.order, sign+callName(place{Agent: e.Agent, Turn: e.Turn, Call: e.Call.Number}))
+}
+
+// Enter lets every call go at once and notes that it starts here: after the
+// question that it may have waited for. It makes the recorder a runtime.Gate,
+// so that the recorded order is that in which things were changed.
+func (r *Recorder) Enter(_ context.Context, at runtime.Place, call runtime.CallRecord) (leave func(), err error) {
+	start := "+" + callName(place{Agent: at.Agent, Turn: at.Turn, Call: call.Number})
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i, entry := range slices.Backward(r.order) {
+		if entry == start {
+			r.order = slices.Delete(r.order, i, i+1)
+			break
+		}
+	}
+	r.order = append(r.order, start)
+	return func() {}, nil
 }
 
 func (r *Recorder) toolLine(e runtime.Event) *transcripts.Call {

@@ -24,8 +24,10 @@ type ReplayOptions struct {
 	Redact   *Redactor
 	Volatile *Volatile
 	Dialect  runtime.Dialect
-	Live     func(tool string) bool // which tools run for real; nil: none
-	Name     string                 // for commands named in reports; "": the name in the transcript's header
+	// SubDialect is that of the children's upstream; nil: Dialect.
+	SubDialect *runtime.Dialect
+	Live       func(tool string) bool // which tools run for real; nil: none
+	Name       string                 // for commands named in reports; "": the name in the transcript's header
 }
 
 // Replayer answers a session from a transcript. It is the runtime.Model of
@@ -172,7 +174,11 @@ func (r *Replayer) Complete(ctx context.Context, req *runtime.Request) (*runtime
 	if err != nil {
 		return nil, err
 	}
-	return runtime.Decode(expandReply(r.options.Fold, e), r.options.Dialect)
+	dialect := r.options.Dialect
+	if r.options.SubDialect != nil && at.Agent.Depth() > 0 {
+		dialect = *r.options.SubDialect
+	}
+	return runtime.Decode(expandReply(r.options.Fold, e), dialect)
 }
 
 // take uses up the exchange at a place and compares its request.

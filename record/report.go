@@ -123,7 +123,21 @@ func (r *Replayer) unused(t *agentTape) []note {
 // brokenOffByUser reports whether e is the request during which the recorded
 // session was interrupted: a replay that is interrupted there does not ask it.
 func (r *Replayer) brokenOffByUser(e *transcripts.Exchange) bool {
-	return e.StreamEnd == runtime.EndClientClosed && r.recordedStop(e.Agent) == runtime.StopCancelled
+	return e.StreamEnd == runtime.EndClientClosed && r.recordedStop(baseOf(e.Agent)) == runtime.StopCancelled
+}
+
+// CutOff reports whether the recorded session was interrupted before the
+// request at a place had its whole answer.
+func (r *Replayer) CutOff(at runtime.Place) bool {
+	if r.recordedStop(baseOf(at.Agent)) != runtime.StopCancelled {
+		return false
+	}
+	t := r.agents[at.Agent]
+	if t == nil {
+		return true
+	}
+	i, found := t.index[[2]int{at.Turn, max(1, at.Try)}]
+	return !found || t.exchanges[i].StreamEnd == runtime.EndClientClosed
 }
 
 func (r *Replayer) recordedStop(agent runtime.Path) runtime.StopReason {

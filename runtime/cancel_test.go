@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,12 +15,11 @@ import (
 const interrupted = "Error [interrupted]: Interrupted before it finished"
 
 // cancelAt cancels when the n-th event of a kind comes.
-func cancelAt(kind EventKind, n int, cancel func()) Observer {
+func cancelAt(kind EventKind, n int32, cancel func()) Observer {
+	var seen atomic.Int32
 	return func(e Event) {
-		if e.Kind == kind {
-			if n--; n == 0 {
-				cancel()
-			}
+		if e.Kind == kind && seen.Add(1) == n {
+			cancel()
 		}
 	}
 }
@@ -31,7 +31,7 @@ func TestCancelled(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
 		kind     EventKind
-		n        int
+		n        int32
 		requests int
 		turns    int
 		outcomes []string

@@ -13,22 +13,35 @@ import (
 // into the history in call order. Also after a fault of ours each call has a
 // result, so that the history stays paired.
 func (l *loop) answerCalls(ctx context.Context, place Place, turn *Turn, ids []string) error {
-	cut := turn.Answer.Cut()
 	asked := turn.Answer.Message.Calls
 	turn.Calls = make([]CallRecord, len(asked))
-	var ours error
 	for i, call := range asked {
-		record := &turn.Calls[i]
-		*record = CallRecord{Number: i + 1, ID: ids[i], Name: call.Name, Arguments: call.Arguments}
+		turn.Calls[i] = CallRecord{Number: i + 1, ID: ids[i], Name: call.Name, Arguments: call.Arguments}
+	}
+	cut := turn.Answer.Cut()
+	var ours error
+	if !cut && l.runTogether(turn.Calls) {
+		ours = l.answerTogether(ctx, place, turn.Calls)
+	} else {
+		ours = l.answerInTurn(ctx, place, turn.Calls, cut)
+	}
+	for _, record := range turn.Calls {
+		l.history.Append(ToolMessage(record.ID, record.Result))
+	}
+	return ours
+}
+
+// answerInTurn answers one call after another. After a fault of ours none of
+// the rest begins.
+func (l *loop) answerInTurn(ctx context.Context, place Place, calls []CallRecord, cut bool) (ours error) {
+	for i := range calls {
+		record := &calls[i]
 		if ours == nil {
 			ours = l.answerCall(ctx, place, record, cut)
 		}
 		if ours != nil {
 			record.refuse(VerdictInterrupted, errInterrupted)
 		}
-	}
-	for _, record := range turn.Calls {
-		l.history.Append(ToolMessage(record.ID, record.Result))
 	}
 	return ours
 }
@@ -117,22 +130,27 @@ func (l *loop) permit(ctx context.Context, place Place, record *CallRecord) (boo
 	}
 }
 
-// handle runs the tool and, unless the call was interrupted, PostToolUse,
-// which cannot take back what was done.
+// handle runs the tool, when the gate lets it, and, unless the call was
+// interrupted, PostToolUse, which cannot take back what was done.
 func (l *loop) handle(ctx context.Context, place Place, record *CallRecord, tool Tool, arguments jsontext.Value) error {
+	leave, err := l.enter(ctx, place, record, tool)
+	if leave == nil {
+		return err
+	}
 	result, err := invoke(ctx, tool, Invocation{
 		Arguments: arguments, Place: place, Call: record.Number, Runner: l.Runner, record: record,
 	})
+	leave()
 	ours, isFault := errors.AsType[*fault](err)
 	refused, isRefusal := asToolError(err)
 	switch {
 	case isFault:
 		return ours
-	case ctx.Err() != nil, isContextError(err):
+	case ctx.Err() != nil && !tool.settles, isContextError(err):
 		record.refuse(VerdictInterrupted, errInterrupted)
 		return nil
 	case isRefusal:
-		record.refuse(verdictOf(refused.Code, record.Verdict), refused)
+		record.refuse(verdictOf(refused.Code, record), refused)
 	case err != nil:
 		return fmt.Errorf("run call %d.%d of %s (%s): %w", place.Turn, record.Number, place.Agent, record.Name, err)
 	default:
@@ -144,9 +162,34 @@ func (l *loop) handle(ctx context.Context, place Place, record *CallRecord, tool
 	return nil
 }
 
+// enter waits at the gate with a call that can change something; the others,
+// and task, whose child's calls wait there themselves, go on at once. No leave
+// without an error means that the record has its refusal.
+func (l *loop) enter(ctx context.Context, place Place, record *CallRecord, tool Tool) (leave func(), err error) {
+	if l.Gate == nil || tool.Effect == EffectRead || tool.Name == TaskToolName {
+		return func() {}, nil
+	}
+	leave, err = l.Gate.Enter(ctx, place, *record)
+	switch {
+	case err == nil && leave != nil:
+		return leave, nil
+	case err == nil:
+		return func() {}, nil
+	case ctx.Err() != nil && isContextError(err):
+		record.refuse(VerdictInterrupted, errInterrupted)
+		return nil, nil
+	default:
+		return nil, fmt.Errorf("wait for the turn of call %d.%d of %s (%s): %w", place.Turn, record.Number, place.Agent, record.Name, err)
+	}
+}
+
 // verdictOf is the verdict of a call that the handler itself refused: the file
-// tools hold to the boundary again when they open a file.
-func verdictOf(code Code, judged Verdict) Verdict {
+// tools hold to the boundary again when they open a file, and a task whose
+// child was cancelled did not come to its end either.
+func verdictOf(code Code, record *CallRecord) Verdict {
+	if record.Child != nil && record.Child.Stop == StopCancelled {
+		return VerdictInterrupted
+	}
 	switch code {
 	case CodePermissionDenied:
 		return VerdictDeny
@@ -155,7 +198,7 @@ func verdictOf(code Code, judged Verdict) Verdict {
 	case CodeInterrupted:
 		return VerdictInterrupted
 	default:
-		return judged
+		return record.Verdict
 	}
 }
 

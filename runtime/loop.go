@@ -20,6 +20,8 @@ type loop struct {
 	ids     map[string]bool // every call id in the history
 	stale   int             // turns since the last todo_write
 	written string          // the last text the model wrote
+	checked int             // messages of the history whose pairing was checked
+	space   space           // how the history stands to the budget
 }
 
 // fault marks an error of ours on its way up through task handlers, so that
@@ -74,8 +76,14 @@ func (l *loop) turns(ctx context.Context) (StopReason, error) {
 // No stop reason means that the run goes on.
 func (l *loop) turn(ctx context.Context, turn *Turn) (StopReason, error) {
 	l.remind(turn)
+	if stop, err := l.fit(ctx, turn); stop != "" || err != nil {
+		return stop, err
+	}
+	if err := l.checkPairing(turn.Number); err != nil {
+		return "", err
+	}
 	turn.Sent = l.history.View()
-	place, failed, err := l.ask(ctx, turn)
+	place, failed, err := l.askTurn(ctx, turn)
 	switch {
 	case err != nil:
 		return "", err
@@ -160,65 +168,76 @@ func (l *loop) todoVersion() int {
 	return l.Todo.version()
 }
 
-// ask sends the turn's request, again after faults worth it. It sets the
-// turn's answer, or returns the last fault, or neither when ctx ended.
-func (l *loop) ask(ctx context.Context, turn *Turn) (Place, *UpstreamError, error) {
-	place := Place{Agent: l.path(), Turn: turn.Number}
+// askTurn sends the turn's request. It sets the turn's answer, or returns the
+// last fault, or neither when ctx ended.
+func (l *loop) askTurn(ctx context.Context, turn *Turn) (Place, *UpstreamError, error) {
+	req := l.request(Place{Agent: l.path(), Turn: turn.Number}, turn.Sent)
+	req.Tools = l.Tools.Definitions()
+	answer, failed, err := l.ask(ctx, req, func(failed *UpstreamError, cancelled bool) {
+		l.wrote(failed.Partial)
+		if !cancelled {
+			turn.Failed = append(turn.Failed, FailedTry{Status: failed.Status, Kind: failed.Kind})
+			l.failTry(turn, failed)
+		}
+	})
+	turn.Answer = answer
+	return req.Place, failed, err
+}
+
+// request is what every request of this agent has, also one of a side
+// conversation.
+func (l *loop) request(place Place, messages View) *Request {
+	return &Request{Place: place, Model: l.ModelName, Messages: messages, Params: l.Params, Stream: l.Stream}
+}
+
+// ask sends a request, again after faults worth it, each time as the next try
+// of its place. It returns the answer, or the last fault, or neither when ctx
+// ended. It notes each fault, also one that came with the end of ctx.
+func (l *loop) ask(ctx context.Context, req *Request, note func(failed *UpstreamError, cancelled bool)) (*Answer, *UpstreamError, error) {
 	for {
-		place.Try++
-		answer, err := l.complete(At(ctx, place), place, turn.Sent)
+		req.Place.Try++
+		answer, err := l.complete(At(ctx, req.Place), *req)
 		if err == nil {
-			turn.Answer = answer
-			return place, nil, nil
+			return answer, nil, nil
 		}
 		failed, isUpstream := errors.AsType[*UpstreamError](err)
 		cancelled := ctx.Err() != nil
 		if cancelled && (isUpstream || isContextError(err)) {
 			if isUpstream {
-				l.wrote(failed.Partial)
+				note(failed, true)
 			}
-			return place, nil, nil
+			return nil, nil, nil
 		}
 		if !isUpstream {
-			return place, nil, fmt.Errorf("ask model for %s turn %d: %w", place.Agent, place.Turn, err)
+			return nil, nil, fmt.Errorf("ask model for %s turn %d: %w", req.Place.Agent, req.Place.Turn, err)
 		}
-		l.failTry(turn, failed)
-		if !failed.Retry || place.Try == maxTries {
-			return place, failed, nil
+		note(failed, false)
+		if !failed.Retry || req.Place.Try == maxTries {
+			return nil, failed, nil
 		}
-		if !l.wait(ctx, place.Try+1, failed.RetryAfter) {
-			return place, nil, nil
+		if !l.wait(ctx, req.Place.Try+1, failed.RetryAfter) {
+			return nil, nil, nil
 		}
 	}
 }
 
 // complete is one try. A model that crashes is a fault of ours.
-func (l *loop) complete(ctx context.Context, place Place, messages View) (answer *Answer, err error) {
+func (l *loop) complete(ctx context.Context, req Request) (answer *Answer, err error) {
 	defer func() {
 		if crash := recover(); crash != nil {
 			answer, err = nil, fmt.Errorf("the model client crashed: %v", crash)
 		}
 	}()
-	answer, err = l.Model.Complete(ctx, &Request{
-		Place:    place,
-		Model:    l.ModelName,
-		Messages: messages,
-		Tools:    l.Tools.Definitions(),
-		Params:   l.Params,
-		Stream:   l.Stream,
-	})
+	answer, err = l.Model.Complete(ctx, &req)
 	if err == nil && answer == nil {
 		err = errors.New("the model client gave no answer")
 	}
 	return answer, err
 }
 
-// failTry keeps what a failed try leaves: its kind, what it cost, what it had
-// written.
+// failTry counts what a failed try cost and tells of it.
 func (l *loop) failTry(turn *Turn, failed *UpstreamError) {
-	turn.Failed = append(turn.Failed, FailedTry{Status: failed.Status, Kind: failed.Kind})
 	l.run.Usage = l.run.Usage.Add(failed.Usage)
-	l.wrote(failed.Partial)
 	l.emit(Event{Kind: EventTryFailed, Turn: turn.Number, Err: failed})
 }
 

@@ -71,6 +71,21 @@ func refuseNullArrays(s *jsonschema.Schema) {
 	}
 }
 
+// DecodeArguments reads what a model wrote as arguments into T, as a tool made
+// by NewTool[T] does but for the rules of its schema: for policies that judge a
+// call before it runs. The error is a *ToolError with code invalid_arguments.
+func DecodeArguments[T any](text string) (T, error) {
+	object, _, problems := decodeArguments(text)
+	if len(problems) > 0 {
+		return *new(T), refusal(problems)
+	}
+	args, problems := decodeInto[T](object)
+	if len(problems) > 0 {
+		return *new(T), refusal(problems)
+	}
+	return args, nil
+}
+
 // decodeInto reads an object that has passed the schema. What still does not
 // fit the Go type (a number too large for its field) is a problem of the
 // arguments as well.

@@ -33,6 +33,13 @@ func (p Path) Parent() (parent Path, turn, call int, ok bool) {
 	return p[:cut], turn, call, ok
 }
 
+// Side names the n-th side conversation of p with the given purpose, such as
+// root/2.1~compact.1. It is no agent: it has no depth of its own and no
+// children.
+func (p Path) Side(word string, n int) Path {
+	return Path(fmt.Sprintf("%s~%s.%d", p, word, n))
+}
+
 // Depth is 0 for the parent, 1 for its children.
 func (p Path) Depth() int { return strings.Count(string(p), "/") }
 

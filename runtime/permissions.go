@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 )
 
@@ -34,6 +35,15 @@ type Permissions struct {
 	Boundary Boundary                // needed when Paths names a tool
 	Mode     Mode                    // "" means ModeDefault
 	Approver Approver                // nil: nobody is there to ask
+	// Auto judges calls of tools that ask: true lets a call go without a
+	// question, in every mode, so it must be true only of calls that change
+	// nothing. It gets the arguments as the model wrote them. One that crashes
+	// lets nothing go.
+	Auto map[string]func(arguments string) bool
+	// ChildMode, if set, is the mode of every agent but the root where it is
+	// stricter than Mode. A looser one changes nothing: what the root would not
+	// get, a child does not get either.
+	ChildMode Mode
 
 	mu     sync.Mutex
 	always map[string]bool // tools the user allowed for the session
@@ -45,6 +55,7 @@ type Permissions struct {
 const (
 	reasonNobody   = "nobody is there to ask"
 	reasonReadOnly = "the session is read-only"
+	reasonChildren = "subagents are read-only"
 	reasonRule     = "this tool is switched off"
 	reasonUser     = "the user said no"
 )
@@ -67,11 +78,17 @@ func (p *Permissions) Judge(ctx context.Context, runner *Runner, place Place, ca
 	case RuleDeny:
 		return denied(VerdictDeny, reasonRule), nil
 	}
+	mode, err := p.modeFor(place.Agent)
 	switch {
-	case p.Mode == ModeYolo,
-		p.Mode == ModeAcceptEdits && p.Paths[call.Name].Access == AccessWrite:
+	case err != nil:
+		return Judgement{}, fmt.Errorf("judge call of %s: %w", call.Name, err)
+	case p.goesByItself(call),
+		mode == ModeYolo,
+		mode == ModeAcceptEdits && p.Paths[call.Name].Access == AccessWrite:
 		return Judgement{Verdict: VerdictAllow}, nil
-	case p.Mode == ModeReadOnly:
+	case mode == ModeReadOnly && mode != p.Mode:
+		return denied(VerdictDeny, reasonChildren), nil
+	case mode == ModeReadOnly: // before what the user allowed for the session
 		return denied(VerdictDeny, reasonReadOnly), nil
 	case p.remembered(call.Name):
 		return Judgement{Verdict: VerdictAllow}, nil
@@ -97,6 +114,40 @@ func (p *Permissions) checkBoundary(call *CallRecord) (string, error) {
 		return string(rule.Access) + " outside the workspace is forbidden", nil
 	}
 	return "", nil
+}
+
+// strictness orders the modes, the strictest first.
+var strictness = []Mode{ModeReadOnly, ModeDefault, ModeAcceptEdits, ModeYolo}
+
+// modeFor returns the mode that holds for agent: that of the session, and for a
+// child the stricter of it and ChildMode. A mode that is unknown is a fault of
+// ours and lets nothing pass.
+func (p *Permissions) modeFor(agent Path) (Mode, error) {
+	mode := cmp.Or(p.Mode, ModeDefault)
+	children := cmp.Or(p.ChildMode, mode)
+	for _, known := range []Mode{mode, children} {
+		if !slices.Contains(strictness, known) {
+			return "", fmt.Errorf("the policy has the unknown mode %q", known)
+		}
+	}
+	if agent.Depth() > 0 && slices.Index(strictness, children) < slices.Index(strictness, mode) {
+		return children, nil
+	}
+	return mode, nil
+}
+
+// goesByItself asks the tool's Auto.
+func (p *Permissions) goesByItself(call *CallRecord) (allowed bool) {
+	auto := p.Auto[call.Name]
+	if auto == nil {
+		return false
+	}
+	defer func() {
+		if recover() != nil {
+			allowed = false
+		}
+	}()
+	return auto(call.Arguments)
 }
 
 func (p *Permissions) remembered(tool string) bool {

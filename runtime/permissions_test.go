@@ -198,3 +198,155 @@ func TestInterruptedWhileAsking(t *testing.T) {
 	assert.Equal(t, run.Stop, StopCancelled)
 	assert.DeepEqual(t, outcomes(run), []string{"1.1 a echo interrupted: " + interrupted, "1.2 b echo interrupted: " + interrupted})
 }
+
+// TestAuto: what a tool's Auto lets go is not asked about in any mode; the
+// boundary and a switched-off tool come first, and one that crashes lets
+// nothing go.
+func TestAuto(t *testing.T) {
+	for _, tt := range []struct {
+		arguments                               string
+		inDefault, acceptEdits, yolo, readOnly_ Verdict
+	}{
+		{`{"text":"plain"}`, VerdictAllow, VerdictAllow, VerdictAllow, VerdictAllow},
+		{`{"text":"other"}`, VerdictAskDeny, VerdictAskDeny, VerdictAllow, VerdictDeny},
+		{`{"text":"crash"}`, VerdictAskDeny, VerdictAskDeny, VerdictAllow, VerdictDeny},
+	} {
+		for mode, want := range map[Mode]Verdict{
+			ModeDefault: tt.inDefault, ModeAcceptEdits: tt.acceptEdits, ModeYolo: tt.yolo, ModeReadOnly: tt.readOnly_,
+		} {
+			p := permissionsOf(mode, approverFunc(func(context.Context, Question) (Reply, error) { return Reply{}, nil }))
+			var seen []string
+			plain := func(arguments string) bool {
+				seen = append(seen, arguments)
+				if strings.Contains(arguments, "crash") {
+					panic("boom")
+				}
+				return strings.Contains(arguments, "plain")
+			}
+			p.Auto = map[string]func(string) bool{"shell": plain, "off": plain, "write": plain, "read": nil}
+			assert.Equal(t, judge(t, p, "shell", tt.arguments).Verdict, want, "mode %s, %s", mode, tt.arguments)
+			assert.DeepEqual(t, seen, []string{tt.arguments})
+			assert.Equal(t, judge(t, p, "off", `{"text":"plain"}`).Verdict, VerdictDeny)
+			assert.Equal(t, judge(t, p, "write", `{"path":"../plain"}`).Verdict, VerdictDeny)
+			assert.Equal(t, len(seen), 1, "nothing else is judged")
+		}
+	}
+}
+
+// TestChildMode: the stricter of the two modes holds for a child, the session's
+// own for the root; the parent's denials are a ceiling.
+func TestChildMode(t *testing.T) {
+	order := []Mode{ModeReadOnly, ModeDefault, ModeAcceptEdits, ModeYolo}
+	outcome := func(mode, childMode Mode, agent Path, tool string) string {
+		p := permissionsOf(mode, approverFunc(func(context.Context, Question) (Reply, error) { return Reply{Allow: true}, nil }))
+		p.ChildMode = childMode
+		judgement, err := p.Judge(t.Context(), &Runner{Agent: agent}, Place{agent, 1, 1}, &CallRecord{Name: tool, Arguments: `{"path":"a"}`})
+		assert.NilError(t, err)
+		return string(judgement.Verdict) + " " + judgement.Reason
+	}
+	for i, mode := range order {
+		for j, childMode := range order {
+			for _, tool := range []string{"read", "write", "shell", "off"} {
+				assert.Equal(t, outcome(mode, childMode, Root, tool), outcome(mode, "", Root, tool))
+				for _, child := range []Path{"root/1.1", "root/1.1/2.1"} {
+					want := outcome(order[min(i, j)], "", Root, tool)
+					if mode != ModeReadOnly {
+						want = strings.ReplaceAll(want, reasonReadOnly, reasonChildren)
+					}
+					assert.Equal(t, outcome(mode, childMode, child, tool), want, "%s, children %s, %s", mode, childMode, tool)
+				}
+			}
+		}
+		assert.Equal(t, outcome(mode, "", "root/1.1", "write"), outcome(mode, "", Root, "write"))
+		assert.Equal(t, outcome("", mode, Root, "write"), outcome("", "", Root, "write"))
+	}
+
+	for _, p := range []*Permissions{permissionsOf("wild", nil), {ChildMode: "wild"}} {
+		_, err := p.Judge(t.Context(), &Runner{}, Place{Root, 1, 1}, &CallRecord{Name: "shell"})
+		assert.Error(t, err, `judge call of shell: the policy has the unknown mode "wild"`)
+	}
+}
+
+// TestAlwaysDoesNotLiftReadOnly: what the user allowed for the session is not
+// allowed to a child that must not write, also if it was a child that asked.
+func TestAlwaysDoesNotLiftReadOnly(t *testing.T) {
+	p := permissionsOf(ModeDefault, approverFunc(func(context.Context, Question) (Reply, error) {
+		return Reply{Allow: true, Always: true}, nil
+	}))
+	p.ChildMode = ModeReadOnly
+	child := func() Judgement {
+		judgement, err := p.Judge(t.Context(), &Runner{}, Place{"root/1.1", 1, 1}, &CallRecord{Name: "shell"})
+		assert.NilError(t, err)
+		return judgement
+	}
+	refused := Judgement{VerdictDeny, "Denied: subagents are read-only"}
+	assert.Equal(t, child(), refused)
+	assert.Equal(t, judge(t, p, "shell", "{}").Verdict, VerdictAskAllow)
+	assert.Equal(t, judge(t, p, "shell", "{}").Verdict, VerdictAllow, "remembered for the root")
+	assert.Equal(t, child(), refused)
+}
+
+// TestThreeChildrenAsk is case 4.01: three children ask at once and a person
+// answers when and how they like. Each question is put once, with an id and the
+// child's title of its own, none replaces another, and (case 4.02) a denial is
+// that of one child alone.
+func TestThreeChildrenAsk(t *testing.T) {
+	titles := []string{"first", "second", "third"}
+	replies := map[string]Reply{"first": {Allow: true}, "second": {Reason: "not this"}, "third": {Allow: true}}
+	for range 50 {
+		questions := make(chan Question)
+		answers := make(chan Reply)
+		p := permissionsOf(ModeDefault, approverFunc(func(_ context.Context, q Question) (Reply, error) {
+			questions <- q
+			return <-answers, nil
+		}))
+		judgements := make([]Judgement, len(titles))
+		var children sync.WaitGroup
+		for i, title := range titles {
+			children.Go(func() {
+				child := &Runner{Agent: Root.Child(1, i+1), Label: title}
+				var err error
+				judgements[i], err = p.Judge(t.Context(), child, Place{child.Agent, 1, 1}, &CallRecord{Number: 1, Name: "shell", Arguments: title})
+				assert.Check(t, err)
+			})
+		}
+		asked := make(map[string]bool)
+		for id := range titles {
+			q := <-questions
+			assert.Equal(t, q.ID, id+1)
+			assert.Check(t, !asked[q.Label] && q.Arguments == q.Label && q.Agent == Root.Child(1, slices.Index(titles, q.Label)+1), "%+v", q)
+			asked[q.Label] = true
+			select {
+			case second := <-questions:
+				t.Errorf("question %d while %d is open", second.ID, q.ID)
+			default:
+			}
+			answers <- replies[q.Label]
+		}
+		children.Wait()
+		assert.DeepEqual(t, judgements, []Judgement{
+			{Verdict: VerdictAskAllow}, {VerdictAskDeny, "Denied: not this"}, {Verdict: VerdictAskAllow},
+		})
+	}
+}
+
+// TestThePolicyTravelsWithItsSession is case 4.09: what one session forbids is
+// forbidden to its parent and children while another session that may do
+// anything runs beside it.
+func TestThePolicyTravelsWithItsSession(t *testing.T) {
+	strict, free := permissionsOf(ModeYolo, nil), permissionsOf(ModeYolo, nil)
+	strict.Rules["shell"] = RuleDeny
+	var agents sync.WaitGroup
+	for _, agent := range []Path{Root, "root/1.1", "root/1.2"} {
+		for p, want := range map[*Permissions]Verdict{strict: VerdictDeny, free: VerdictAllow} {
+			agents.Go(func() {
+				for range 200 {
+					judgement, err := p.Judge(t.Context(), &Runner{Agent: agent}, Place{agent, 1, 1}, &CallRecord{Name: "shell"})
+					assert.Check(t, err)
+					assert.Check(t, judgement.Verdict == want)
+				}
+			})
+		}
+	}
+	agents.Wait()
+}

@@ -9,8 +9,9 @@ import (
 
 // Runner is one agent loop with its own message history. Set the fields, then
 // call Run once. A child inherits Model (through the task's factory), Hooks,
-// Policy, Identity, Tape, Observe, Backoff, Params, Stream, ModelName and
-// Dialect, the very same objects, from the runner whose call starts it.
+// Policy, Identity, Tape, Observe, Backoff, Params, Stream, ModelName (unless
+// the task names another), Dialect, Parallel, ChildJobs, Gate and Budget, the
+// very same objects, from the runner whose call starts it.
 type Runner struct {
 	Agent     Path   // "" means Root
 	Label     string // "" means the agent path
@@ -28,6 +29,10 @@ type Runner struct {
 	Stream    bool
 	Params    []Param
 	Dialect   Dialect
+	Parallel  []string // tools whose calls run together when a turn has no others; nil: one after another
+	ChildJobs int      // children of one turn at once; 0 means DefaultChildJobs
+	Gate      Gate     // nil: a call runs when it is reached
+	Budget    Budget   // the zero value sets none
 	// Backoff returns how long to wait before the given try (2, 3). Nil waits
 	// for nothing, which is what a replay wants.
 	Backoff func(try int, asked time.Duration) time.Duration
@@ -41,6 +46,27 @@ type Tape interface {
 	Outcome(place Place, call CallRecord) (verdict Verdict, result string, taped bool, err error)
 }
 
+// DefaultChildJobs is how many children of one turn run at once when nothing
+// else is said: enough to keep a model server busy, few enough for its limits.
+const DefaultChildJobs = 8
+
+// Gate decides when an allowed call of a tool that can change something may
+// run its handler. Calls of task never pass it.
+type Gate interface {
+	// Enter waits for the call's turn. leave must be called once when the
+	// handler has ended. An error is that of ctx, or a fault of ours.
+	Enter(ctx context.Context, place Place, call CallRecord) (leave func(), err error)
+}
+
+// Budget bounds what one agent sends in a request. Over it, the older part of
+// the history is replaced by a summary that the model is asked for: a side
+// conversation of the agent.
+type Budget struct {
+	Tokens int     // estimated as a quarter of the messages' folded bytes; 0: no budget
+	Prompt string  // the system text of the side conversation; "": one of our own
+	Fold   *Folder // sizes are counted on folded text, so that they do not depend on the machine
+}
+
 // Run sends prompt and loops until the model gives a final answer, a limit
 // stops it or ctx ends. An error means that the harness failed, here or in a
 // child; what the model or the upstream did wrong is the Stop of the Run. With
@@ -52,7 +78,7 @@ type Tape interface {
 func (r *Runner) Run(ctx context.Context, prompt string) (*Run, error) {
 	l := &loop{
 		Runner: r,
-		run:    &Run{Agent: r.path(), Label: r.label(), Prompt: prompt},
+		run:    &Run{Agent: r.path(), Label: r.label(), Model: r.ModelName, Prompt: prompt},
 		ids:    make(map[string]bool),
 	}
 	l.emit(Event{Kind: EventRunStart, Text: prompt})

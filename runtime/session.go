@@ -49,6 +49,7 @@ func (v Verdict) Class() string {
 type Run struct {
 	Agent   Path
 	Label   string // a short title: "root", or the task's description
+	Model   string // the model that was asked
 	Prompt  string
 	Final   string // the final text; "" unless Stop is StopAnswer
 	Partial string // what a run without an answer had written last
@@ -63,11 +64,22 @@ type Run struct {
 // Turn is one answer of the model and what was done about it.
 type Turn struct {
 	Number   int
-	Reminder string // the user message put before this turn's request, if any
-	Sent     View   // the messages of the request that was answered
+	Reminder string      // the user message put before this turn's request, if any
+	Compact  *Compaction // what was done before this turn's request to keep within the budget
+	Sent     View        // the messages of the request that was answered
 	Failed   []FailedTry
 	Answer   *Answer // nil when every try failed or the run was cancelled
 	Calls    []CallRecord
+}
+
+// Compaction is one replacement of the older part of a history by a summary.
+type Compaction struct {
+	Side    Path   // the side conversation that was held for it; "" when nothing could be dropped
+	Dropped int    // messages that the summary stands for
+	Summary string // "" when the side conversation gave none
+	Before  int    // estimated tokens of the messages before
+	After   int    // likewise afterwards; it can still be over the budget
+	Usage   Usage  // of the side conversation; it is in the run's own too
 }
 
 // FailedTry is a try that gave no answer.

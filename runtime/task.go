@@ -1,13 +1,10 @@
 package runtime
 
 import (
+	"cmp"
 	"context"
-	_ "embed"
 	"errors"
 	"fmt"
-	"strings"
-
-	"github.com/google/jsonschema-go/jsonschema"
 )
 
 // TaskToolName is the name of the tool that starts a child.
@@ -19,10 +16,12 @@ const MaxChildTurns = 30
 
 // TaskOptions says how a task tool makes its children. What it does not name
 // comes from the runner whose call starts the child, the very same objects:
-// identity, tape, observer, model name, parameters, dialect, stream and
-// back-off.
+// identity, tape, observer, model name, parameters, dialect, stream, back-off,
+// budget, gate and which calls run together.
 type TaskOptions struct {
+	Style        TaskStyle                 // what the tool takes and gives back
 	ModelFactory func() (Model, error)     // called once per task, after the registry was checked
+	ModelName    string                    // of every child; "": the parent's
 	ToolsFactory func() (*Registry, error) // called once per task, first; a new registry each time
 	SystemPrompt string                    // of every child
 	MaxTurns     int                       // of every child, 1 to MaxChildTurns
@@ -30,15 +29,21 @@ type TaskOptions struct {
 	Policy       Policy                    // likewise
 }
 
-//go:embed task.md
-var taskDescription string
+// TaskStyle is how a task tool is built.
+type TaskStyle string
 
-type taskArguments struct {
-	Description string `json:"description"`
-}
+// The styles. The zero value is TaskPlain.
+const (
+	// TaskPlain takes one description, the whole brief, and gives back the
+	// child's final text alone. A failure says nothing of its inside.
+	TaskPlain TaskStyle = ""
+	// TaskBrief takes a title (description) and a brief (prompt) and gives back
+	// a report with a line of statistics, also of a child that did not finish.
+	TaskBrief TaskStyle = "brief"
+)
 
 // NewTask returns the task tool: it runs a child agent on a history of its own
-// and gives back nothing but the child's final text.
+// and gives back nothing but what the child has to report.
 func NewTask(o TaskOptions) (Tool, error) {
 	switch {
 	case o.MaxTurns <= 0:
@@ -50,26 +55,22 @@ func NewTask(o TaskOptions) (Tool, error) {
 	case o.ModelFactory == nil || o.ToolsFactory == nil:
 		return Tool{}, errors.New("subagent capability requires a model factory and a tools factory")
 	}
-	tool, err := NewTool(TaskToolName, strings.TrimSpace(taskDescription), EffectExternal,
-		func(ctx context.Context, call Invocation, args taskArguments) (string, error) {
-			return o.run(ctx, call, trimBlank(args.Description))
-		})
-	if err != nil {
-		return Tool{}, err
+	switch o.Style {
+	case TaskPlain:
+		return o.plainTool()
+	case TaskBrief:
+		return o.briefTool()
+	default:
+		return Tool{}, fmt.Errorf("task style %q is unknown", o.Style)
 	}
-	description := tool.Schema.Properties["description"]
-	description.MinLength, description.Pattern = jsonschema.Ptr(1), notBlank
-	return tool, nil
 }
 
-var errSubagentExecution = &ToolError{CodeSubagentExecution, "Subagent execution failed"}
-
 // run starts one child and waits for it.
-func (o *TaskOptions) run(ctx context.Context, call Invocation, description string) (string, error) {
+func (o *TaskOptions) run(ctx context.Context, call Invocation, title, brief string) (string, error) {
 	registry, err := factory(o.ToolsFactory)
 	switch {
 	case err != nil:
-		return "", errSubagentExecution
+		return "", o.notStarted(title)
 	case registry == nil:
 		return "", &ToolError{CodeSubagentConfiguration, "Subagent tools factory must return ToolRegistry"}
 	case registry.has(TaskToolName):
@@ -77,23 +78,27 @@ func (o *TaskOptions) run(ctx context.Context, call Invocation, description stri
 	}
 	model, err := factory(o.ModelFactory)
 	if err != nil || model == nil {
-		return "", errSubagentExecution
+		return "", o.notStarted(title)
 	}
-	child := o.child(call, model, registry, description)
-	run, err := child.Run(ctx, description)
+	child := o.child(call, model, registry, title)
+	run, err := child.Run(ctx, brief)
 	call.record.Child = run
 	if err != nil {
 		return "", &fault{err} // ours, not the child's: it goes up to whoever started the session
 	}
-	return o.report(run)
+	if o.Style == TaskBrief {
+		return briefReport(run)
+	}
+	return o.plainReport(run)
 }
 
 // child is the runner of one task.
-func (o *TaskOptions) child(call Invocation, model Model, registry *Registry, description string) *Runner {
+func (o *TaskOptions) child(call Invocation, model Model, registry *Registry, title string) *Runner {
 	child := *call.Runner
 	child.Agent = call.Place.Agent.Child(call.Place.Turn, call.Call)
-	child.Label = description
+	child.Label = title
 	child.Model = model
+	child.ModelName = cmp.Or(o.ModelName, child.ModelName)
 	child.System = o.SystemPrompt
 	child.Tools = registry
 	child.MaxTurns = o.MaxTurns
@@ -102,22 +107,17 @@ func (o *TaskOptions) child(call Invocation, model Model, registry *Registry, de
 	return &child
 }
 
-// report turns the end of a child into the result of its call. Nothing of a
-// failure's inside goes to the parent.
-func (o *TaskOptions) report(run *Run) (string, error) {
-	switch run.Stop {
-	case StopAnswer:
-		return run.Final, nil
-	case StopTurnLimit:
-		return "", &ToolError{CodeSubagentTurnLimit,
-			fmt.Sprintf("Subagent exceeded max_turns=%d without a final answer", o.MaxTurns)}
-	case StopCancelled:
-		return "", errInterrupted
-	case StopTruncated, StopRefused, StopEmpty, StopUpstreamError:
-		return "", errSubagentExecution
-	default:
-		return "", &fault{fmt.Errorf("report run of %s: unknown stop reason %q", run.Agent, run.Stop)}
+// notStarted is the result of a task whose child could not be made. Why stays
+// inside.
+func (o *TaskOptions) notStarted(title string) error {
+	if o.Style == TaskBrief {
+		return incomplete("not_started", &Run{Label: title})
 	}
+	return errSubagentExecution
+}
+
+func unknownStop(run *Run) error {
+	return &fault{fmt.Errorf("report run of %s: unknown stop reason %q", run.Agent, run.Stop)}
 }
 
 // factory calls make and counts a panic as its error.

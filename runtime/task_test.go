@@ -23,8 +23,8 @@ func newFamily(t testing.TB, edit func(*TaskOptions)) *family {
 	f := &family{script: newScript(t)}
 	hooks, policy := new(Hooks), &Permissions{Rules: map[string]Rule{"echo": RuleAllow, TaskToolName: RuleAllow}}
 	f.options = TaskOptions{
-		ModelFactory: func() (Model, error) { f.models++; return f.script, nil },
-		ToolsFactory: func() (*Registry, error) { f.tools++; return NewRegistry(echoTool(t, "echo")) },
+		ModelFactory: func() (Model, error) { f.count(&f.models); return f.script, nil },
+		ToolsFactory: func() (*Registry, error) { f.count(&f.tools); return NewRegistry(echoTool(t, "echo")) },
 		SystemPrompt: "system of children",
 		MaxTurns:     30,
 		Hooks:        hooks,
@@ -38,6 +38,13 @@ func newFamily(t testing.TB, edit func(*TaskOptions)) *family {
 	f.root = runnerOf(f.script, task)
 	f.root.Hooks, f.root.Policy, f.root.Identity = hooks, policy, "alice"
 	return f
+}
+
+// count counts a call of a factory; children of one turn may be made at once.
+func (f *family) count(n *int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	*n++
 }
 
 func (f *family) run(ctx context.Context) *Run {
@@ -348,6 +355,6 @@ func TestChildInherits(t *testing.T) {
 
 // TestReportUnknownStop: a stop reason that is not known is a fault of ours.
 func TestReportUnknownStop(t *testing.T) {
-	_, err := new(TaskOptions).report(&Run{Agent: "root/1.1", Stop: "bored"})
+	_, err := new(TaskOptions).plainReport(&Run{Agent: "root/1.1", Stop: "bored"})
 	assert.Error(t, err, `report run of root/1.1: unknown stop reason "bored"`)
 }

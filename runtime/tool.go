@@ -24,6 +24,7 @@ const (
 	CodeSubagentConfiguration Code = "subagent_configuration_error"
 	CodeSubagentTurnLimit     Code = "subagent_turn_limit"
 	CodeSubagentExecution     Code = "subagent_execution_error"
+	CodeSubagentIncomplete    Code = "subagent_incomplete"
 )
 
 // ToolError is a failure that the model is told of: content, not an error of
@@ -67,6 +68,7 @@ type Tool struct {
 
 	resolved *jsonschema.Resolved           // set by Registry.Register
 	fits     func(jsontext.Value) []problem // set by NewTool: what the schema cannot say
+	settles  bool                           // its result stands also when the context has ended: it says what was left undone
 }
 
 // Invocation is one call of one tool: its arguments, where it stands, and the

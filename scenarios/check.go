@@ -59,7 +59,8 @@ func CheckTape(f *transcripts.File, limits Limits) []record.Finding {
 			agents = append(agents, agent{path: path, requests: requests[path]})
 		}
 	}
-	findings = append(findings, check(agents, limits, f.Header.Profile == profiles.P06.Name)...)
+	_, ours := profiles.ByName(f.Header.Profile)
+	findings = append(findings, check(agents, limits, ours)...)
 	return append(findings, judgeSecrets(f, agents)...)
 }
 

@@ -37,8 +37,9 @@ func judgeIsolation(agents []agent, formal bool) []record.Finding {
 	return findings
 }
 
-// briefsOf returns what each child was told: the description of its task call,
-// trimmed. A call whose arguments cannot be read has none.
+// briefsOf returns what each child was told, trimmed: the prompt of its task
+// call, or, of a task that has none, the description. A call whose arguments
+// cannot be read has none.
 func briefsOf(agents []agent) map[runtime.Path]string {
 	briefs := map[runtime.Path]string{}
 	for _, a := range agents {
@@ -50,8 +51,8 @@ func briefsOf(agents []agent) map[runtime.Path]string {
 				if call.Child == nil {
 					continue
 				}
-				if brief, ok := briefIn(call.Arguments); ok {
-					briefs[call.Child.Agent] = brief
+				if task := taskOf(call.Arguments); task.brief != nil {
+					briefs[call.Child.Agent] = trimBlank(*task.brief)
 				}
 			}
 		}
@@ -59,15 +60,33 @@ func briefsOf(agents []agent) map[runtime.Path]string {
 	return briefs
 }
 
-func briefIn(arguments string) (string, bool) {
-	var task struct {
+// task is what the arguments of a task call say.
+type task struct {
+	title   string  // "" where the description is the brief
+	brief   *string // nil: cannot be read
+	reports bool    // the result is a report with statistics, also of a child that failed
+}
+
+func taskOf(arguments string) task {
+	var args struct {
 		Description *string `json:"description"`
+		Prompt      *string `json:"prompt"`
 	}
-	err := json.Unmarshal([]byte(arguments), &task, jsontext.AllowInvalidUTF8(true))
-	if err != nil || task.Description == nil {
-		return "", false
+	err := json.Unmarshal([]byte(arguments), &args, jsontext.AllowInvalidUTF8(true))
+	switch {
+	case err != nil:
+		return task{}
+	case args.Prompt == nil:
+		return task{brief: args.Description}
+	case args.Description == nil:
+		return task{brief: args.Prompt, reports: true}
 	}
-	return strings.TrimFunc(*task.Description, func(r rune) bool { return unicode.IsSpace(r) || r == '\ufeff' }), true
+	return task{title: *args.Description, brief: args.Prompt, reports: true}
+}
+
+// trimBlank is what the runtime takes off briefs and reports.
+func trimBlank(text string) string {
+	return strings.TrimFunc(text, func(r rune) bool { return unicode.IsSpace(r) || r == '\ufeff' })
 }
 
 // judgeStart holds a child's first request to its form: the system text and the
@@ -155,6 +174,9 @@ func ownTexts(a *agent, brief string) map[ownText]bool {
 		if a.path.Depth() == 0 && isReminder(turn.Reminder) { // a child is never reminded
 			own[ownText{runtime.RoleUser, turn.Reminder}] = true
 		}
+		if text, ok := summaryIn(&turn); ok {
+			own[ownText{runtime.RoleUser, text}] = true
+		}
 		if turn.Answer != nil {
 			own[ownText{runtime.RoleAssistant, turn.Answer.Message.Content}] = true
 		}
@@ -165,56 +187,23 @@ func ownTexts(a *agent, brief string) map[ownText]bool {
 	return own
 }
 
+// summaryIn is the message of a turn's request that stands for the older part of
+// the history.
+func summaryIn(turn *runtime.Turn) (string, bool) {
+	if turn.Compact == nil || turn.Compact.Summary == "" {
+		return "", false
+	}
+	for _, m := range turn.Sent.Messages() {
+		if m.Role == runtime.RoleUser && strings.HasSuffix(m.Content, turn.Compact.Summary) {
+			return m.Content, true
+		}
+	}
+	return "", false
+}
+
 // isReminder tells what the runtime says to a model of its own accord from the
 // other user messages that a recording may have in a turn.
 func isReminder(text string) bool { return strings.HasPrefix(text, "Reminder: ") }
-
-// judgeReports holds the result of each call that started a child to what may
-// come up: the child's final text or an error of the runtime. What the child
-// used or had written before is not among it.
-func judgeReports(run *runtime.Run) []record.Finding {
-	var findings []record.Finding
-	for _, turn := range run.Turns {
-		for _, call := range turn.Calls {
-			if call.Child == nil || mayComeUp(&call) {
-				continue
-			}
-			finding := record.Finding{Code: "isolation/parent-sees-child", Agent: run.Agent, Turn: turn.Number,
-				Message: fmt.Sprintf("call %d: the result is not the final text of %s: expected %s, got %s", call.Number, call.Child.Agent, expectedReport(call.Child), short(call.Result))}
-			if last, found := lastResult(call.Child); found && last == call.Result {
-				finding.Code = "limit/tool-output-as-answer"
-				finding.Message = fmt.Sprintf("call %d: the last tool result of %s stands for its answer: expected %s, got %s", call.Number, call.Child.Agent, expectedReport(call.Child), short(call.Result))
-			}
-			findings = append(findings, finding)
-		}
-	}
-	return findings
-}
-
-// reportErrors are the errors that can be the result of a call that started a
-// child.
-var reportErrors = []runtime.Code{
-	runtime.CodeSubagentConfiguration, runtime.CodeSubagentTurnLimit, runtime.CodeSubagentExecution,
-	runtime.CodeInterrupted,
-}
-
-func mayComeUp(call *runtime.CallRecord) bool {
-	if call.Result == "" && call.Verdict == runtime.VerdictInterrupted {
-		return true // a recording that broke off: nothing came up
-	}
-	if hasCode(call.Result, reportErrors...) {
-		return true
-	}
-	answered := call.Child.Stop == runtime.StopAnswer || call.Child.Stop == "" && call.Child.Final != ""
-	return answered && call.Result == call.Child.Final
-}
-
-func expectedReport(child *runtime.Run) string {
-	if child.Stop == runtime.StopAnswer {
-		return short(child.Final)
-	}
-	return "an error"
-}
 
 // hasCode reports whether a tool result is an error with one of the codes.
 func hasCode(result string, codes ...runtime.Code) bool {
@@ -224,14 +213,4 @@ func hasCode(result string, codes ...runtime.Code) bool {
 		}
 	}
 	return false
-}
-
-// lastResult is the last tool result that an agent had.
-func lastResult(run *runtime.Run) (string, bool) {
-	for i := len(run.Turns) - 1; i >= 0; i-- {
-		if calls := run.Turns[i].Calls; len(calls) > 0 {
-			return calls[len(calls)-1].Result, true
-		}
-	}
-	return "", false
 }

@@ -8,8 +8,15 @@ import (
 	"github.com/tapetree/tapetree/runtime/profiles"
 )
 
-// Limits are the turn limits that hold; 0 stands for the profile's own.
+// Limits are the turn limits that hold; 0 stands for those of p06.
 type Limits struct{ Parent, Child int }
+
+// LimitsOf returns the limits of the named profile, and no limit of its own
+// (so p06's) for a name that is none.
+func LimitsOf(profile string) Limits {
+	p, _ := profiles.ByName(profile)
+	return Limits{Parent: p.MaxTurns, Child: p.ChildMaxTurns}
+}
 
 // of returns the limit of the agent at path.
 func (l Limits) of(path runtime.Path) int {

@@ -65,6 +65,11 @@ func (s *secrets) answers(a *agent) {
 // exchange looks at what is no message: parameters, tools and the response as
 // it came.
 func (s *secrets) exchange(e *transcripts.Exchange) {
+	if isSide(e.Agent) { // no agent's request, which were looked at before
+		for i, m := range e.Messages.Messages() {
+			s.look(e.Agent, e.Turn, fmt.Sprintf("message %d (%s)", i+1, m.Role), m.Content)
+		}
+	}
 	s.look(e.Agent, e.Turn, "the tools", string(e.Tools))
 	for _, p := range e.Params {
 		s.look(e.Agent, e.Turn, "the parameters", string(p.Value))

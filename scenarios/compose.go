@@ -15,6 +15,9 @@ import (
 type composition struct {
 	model     runtime.Model
 	modelName string
+	subModel  string           // of the children; "": the parent's
+	subLive   runtime.Model    // who answers them; nil: model
+	childJobs int              // 0: runtime.DefaultChildJobs
 	approver  runtime.Approver // nil: nobody to ask
 	tape      runtime.Tape
 	env       transcripts.Env
@@ -39,8 +42,9 @@ func (s *session) compose(c composition) error {
 		}
 	}
 	runner, err := profiles.Build(profile, profiles.Options{
-		Model: c.model, ModelName: c.modelName, Workspace: s.workspace,
-		Hooks: s.hooks(), Mode: s.scenario.Mode, Approver: c.approver,
+		Model: c.model, ModelName: c.modelName, SubModel: c.subModel, SubLive: c.subLive, Workspace: s.workspace,
+		Hooks: s.hooks(), Mode: s.scenario.Mode, ChildMode: s.scenario.ChildPolicy, Approver: c.approver,
+		ContextBudget: s.scenario.ContextBudget, OutputTokens: s.scenario.OutputTokens, Fold: s.folder, ChildJobs: c.childJobs,
 		MaxTurns: s.scenario.MaxTurns, ChildMaxTurns: s.scenario.ChildMaxTurns,
 		System: s.scenario.System, ChildSystem: s.scenario.ChildSystem,
 		Env:  profiles.Env{OS: c.env.OS, Date: c.env.Date},
@@ -49,6 +53,10 @@ func (s *session) compose(c composition) error {
 	})
 	if err != nil {
 		return fmt.Errorf("%s: %w", s.scenario.File, err)
+	}
+	s.schedule.Attach(runner)
+	if s.recorder != nil {
+		runner.Gate = s.recorder
 	}
 	s.runner = runner
 	return nil

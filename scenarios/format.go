@@ -64,6 +64,9 @@ func (w *writer) want(want *Want) {
 				body += limit.key + ": " + strconv.Itoa(limit.n) + "\n"
 			}
 		}
+		if want.Budget.Cost != 0 {
+			body += "cost: " + want.Budget.Cost.Decimal() + "\n"
+		}
 		w.add("want/budget", body)
 	}
 	if want.Verify != "" {

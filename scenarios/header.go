@@ -33,10 +33,14 @@ var headers = []header{
 	{"transcript", setName(func(s *Scenario) *string { return &s.Transcript }), func(s *Scenario) string { return unless(s.Transcript, s.Name) }, nil},
 	{"golden", setName(func(s *Scenario) *string { return &s.Golden }), func(s *Scenario) string { return unless(s.Golden, s.Name) }, nil},
 	{"model", setModel, func(s *Scenario) string { return s.Model }, func(s, d *Scenario) { s.Model = d.Model }},
+	{"sub-model", setSubModel, func(s *Scenario) string { return s.SubModel }, func(s, d *Scenario) { s.SubModel = d.SubModel }},
 	{"max-turns", setMaxTurns, func(s *Scenario) string { return number(s.MaxTurns) }, func(s, d *Scenario) { s.MaxTurns = d.MaxTurns }},
 	{"child-max-turns", setChildMaxTurns, func(s *Scenario) string { return number(s.ChildMaxTurns) }, func(s, d *Scenario) { s.ChildMaxTurns = d.ChildMaxTurns }},
 	{"approve", setApprove, func(s *Scenario) string { return s.Approve }, func(s, d *Scenario) { s.Approve = d.Approve }},
 	{"mode", setMode, func(s *Scenario) string { return unless(string(s.Mode), string(runtime.ModeDefault)) }, func(s, d *Scenario) { s.Mode = d.Mode }},
+	{"child-policy", setChildPolicy, func(s *Scenario) string { return string(s.ChildPolicy) }, func(s, d *Scenario) { s.ChildPolicy = d.ChildPolicy }},
+	{"context-budget", setContextBudget, func(s *Scenario) string { return number(s.ContextBudget) }, func(s, d *Scenario) { s.ContextBudget = d.ContextBudget }},
+	{"output-tokens", setOutputTokens, func(s *Scenario) string { return number(s.OutputTokens) }, func(s, d *Scenario) { s.OutputTokens = d.OutputTokens }},
 	{"tools", setTools, formatTools, func(s, d *Scenario) { s.Tools = d.Tools }},
 	{"workspace", setWorkspace, func(s *Scenario) string { return s.Workspace }, nil},
 	{"timeout", setDuration(func(s *Scenario) *time.Duration { return &s.Timeout }), func(s *Scenario) string { return formatDuration(s.Timeout) }, func(s, d *Scenario) { s.Timeout = d.Timeout }},
@@ -151,7 +155,7 @@ func list(value string) ([]string, error) {
 
 func setProfile(s *Scenario, value string) error {
 	s.Profile = value
-	return oneOf("profile", value, profiles.P06.Name)
+	return oneOf("profile", value, profiles.Names()...)
 }
 
 func setName(field func(*Scenario) *string) func(*Scenario, string) error {
@@ -170,12 +174,12 @@ func setModel(s *Scenario, value string) error {
 }
 
 func setMaxTurns(s *Scenario, value string) (err error) {
-	s.MaxTurns, err = atMost(value, profiles.P06.MaxTurns, "the parent")
+	s.MaxTurns, err = atMost(value, most().Parent, "the parent")
 	return err
 }
 
 func setChildMaxTurns(s *Scenario, value string) (err error) {
-	s.ChildMaxTurns, err = atMost(value, profiles.P06.ChildMaxTurns, "a child")
+	s.ChildMaxTurns, err = atMost(value, most().Child, "a child")
 	return err
 }
 
@@ -203,11 +207,11 @@ func setApprove(s *Scenario, value string) error {
 
 func setMode(s *Scenario, value string) error {
 	s.Mode = runtime.Mode(value)
-	return oneOf("mode", value, string(runtime.ModeDefault), string(runtime.ModeAcceptEdits), string(runtime.ModeYolo), string(runtime.ModeReadOnly))
+	return oneOf("mode", value, modeNames...)
 }
 
-// knownTools are the tools that a header or a hook can name.
-var knownTools = profiles.P06.Tools
+// modeNames are the modes that a session, or its children, can be in.
+var modeNames = []string{string(runtime.ModeDefault), string(runtime.ModeAcceptEdits), string(runtime.ModeYolo), string(runtime.ModeReadOnly)}
 
 // setTools reads `live`, `tape` or a list of NAME=live|tape; a list may begin
 // with one of the two words as the rule for all other tools.

@@ -3,18 +3,20 @@ package scenarios
 import (
 	"context"
 
+	"github.com/tapetree/tapetree/record"
 	"github.com/tapetree/tapetree/runtime"
 )
 
 // observe returns an observer that cancels the session at the interrupt's
-// place, before the agent goes on. A nil interrupt never cancels.
-func (i *Interrupt) observe(cancel context.CancelFunc) runtime.Observer {
+// place, before the agent goes on and after all other agents have come as far
+// as they can. A nil interrupt never cancels.
+func (i *Interrupt) observe(schedule *record.Schedule, cancel context.CancelFunc) runtime.Observer {
 	return func(e runtime.Event) {
 		switch {
 		case i == nil || e.Agent != i.Agent || e.Turn != i.Turn:
-		case i.Call == 0 && e.Kind == runtime.EventTurnStart:
-			cancel()
-		case i.Call > 0 && e.Kind == runtime.EventCallStart && e.Call.Number == i.Call:
+		case i.Call == 0 && e.Kind == runtime.EventTurnStart,
+			i.Call > 0 && e.Kind == runtime.EventCallStart && e.Call.Number == i.Call:
+			schedule.Interrupt(i.Agent, i.Call)
 			cancel()
 		}
 	}

@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/tapetree/tapetree/internal/prices"
 	"github.com/tapetree/tapetree/runtime"
 )
 
@@ -204,31 +206,45 @@ func readCallWant(text string) (CallWant, error) {
 	return CallWant{Agent: agent, Tool: tool, Arguments: arguments}, nil
 }
 
-// wantBudget reads lines `turns: N`, `calls: N`, `tokens: N`.
+// wantBudget reads lines `turns: N`, `calls: N`, `tokens: N`, `cost: DOLLARS`.
 func (p *parser) wantBudget(_, body string, line int) error {
 	budget := &Budget{}
 	fields := map[string]*int{"turns": &budget.Turns, "calls": &budget.Calls, "tokens": &budget.Tokens}
+	seen := map[string]bool{}
 	p.s.Want.Budget = budget
-	err := p.entries(body, line, func(text string, line int) error {
+	err := p.entries(body, line, func(text string, line int) (err error) {
 		key, value, found := strings.Cut(text, ":")
-		if !found {
+		value = strings.TrimSpace(value)
+		switch {
+		case !found:
 			return p.errorf(line, "want/budget: %q is no limit, as in turns: 12", text)
-		}
-		if err := oneOf("limit", key, "turns", "calls", "tokens"); err != nil {
-			return p.errorf(line, "want/budget: %v", err)
-		}
-		if *fields[key] != 0 {
+		case seen[key]:
 			return p.errorf(line, "want/budget: %s is there twice", key)
+		case key == "cost":
+			budget.Cost, err = wantedCost(value)
+		default:
+			if err := oneOf("limit", key, "turns", "calls", "tokens", "cost"); err != nil {
+				return p.errorf(line, "want/budget: %v", err)
+			}
+			*fields[key], err = positive(value)
 		}
-		n, err := positive(strings.TrimSpace(value))
 		if err != nil {
 			return p.errorf(line, "want/budget: %s: %v", key, err)
 		}
-		*fields[key] = n
+		seen[key] = true
 		return nil
 	})
 	if err == nil && *budget == (Budget{}) {
 		err = p.errorf(line, "want/budget: no limit; write one a line, as in turns: 12")
 	}
 	return err
+}
+
+// wantedCost reads a sum of dollars that is not nothing.
+func wantedCost(value string) (prices.Amount, error) {
+	cost, err := prices.Dollars(value)
+	if err == nil && cost == 0 {
+		err = errors.New("0 is no limit; write the most dollars that the session may cost, as in cost: 0.25")
+	}
+	return cost, err
 }

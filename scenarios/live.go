@@ -16,19 +16,26 @@ import (
 
 // LiveOptions say which model a scenario is run with, and who watches.
 type LiveOptions struct {
-	BaseURL   string
-	Key       string
-	Model     string
-	Stream    bool
-	Transport http.RoundTripper // nil: the default one
-	Approver  runtime.Approver  // nil: nobody to ask
-	Observe   runtime.Observer
-	Workspace string // a folder used in place; "": one made from the scenario
-	Backoff   func(try int, asked time.Duration) time.Duration
-	Now       func() time.Time // nil: time.Now
-	Environ   []string         // nil: os.Environ()
-	OS        string           // for the prompt's environment block; "": this system
-	By        string           // who records, for the header
+	BaseURL string
+	Key     string
+	Model   string
+	// SubModel is the model of children where the scenario names none, and
+	// SubBaseURL and SubKey where it is asked; "" is the parent's. They are for
+	// profiles with settings of their own for children.
+	SubModel   string
+	SubBaseURL string
+	SubKey     string
+	ChildJobs  int // children of one turn at once; 0: runtime.DefaultChildJobs
+	Stream     bool
+	Transport  http.RoundTripper // nil: the default one
+	Approver   runtime.Approver  // nil: nobody to ask
+	Observe    runtime.Observer
+	Workspace  string // a folder used in place; "": one made from the scenario
+	Backoff    func(try int, asked time.Duration) time.Duration
+	Now        func() time.Time // nil: time.Now
+	Environ    []string         // nil: os.Environ()
+	OS         string           // for the prompt's environment block; "": this system
+	By         string           // who records, for the header
 
 	hide  func(name string) bool // what glob leaves out of Workspace; nil: nothing
 	isNew bool                   // the scenario is written after the run and can say where it was cut off
@@ -42,6 +49,9 @@ func (o LiveOptions) redactor() *record.Redactor {
 	}
 	redact := record.NewRedactor(environ)
 	redact.Learn(http.Header{"Authorization": {o.Key}}, o.BaseURL)
+	if o.SubBaseURL != "" {
+		redact.Learn(http.Header{"Authorization": {o.SubKey}}, o.SubBaseURL)
+	}
 	return redact
 }
 
@@ -136,9 +146,10 @@ func (s *session) connect(transcript string, o LiveOptions) error {
 	if now == nil {
 		now = time.Now
 	}
-	model := &runtime.Live{BaseURL: o.BaseURL, Key: o.Key, HTTP: o.Transport, Dialect: runtime.DialectFor(o.BaseURL)}
+	model := live(o.BaseURL, o.Key, o.Transport)
 	observers := []runtime.Observer{o.Observe}
 	env := transcripts.Env{OS: systemName(o.OS), Date: now().Format(time.DateOnly)}
+	s.schedule = record.NewSchedule(record.ScheduleOptions{})
 	if transcript != "" {
 		if err := s.startRecorder(transcript, env, now, o); err != nil {
 			return err
@@ -150,11 +161,38 @@ func (s *session) connect(transcript string, o LiveOptions) error {
 		model.HTTP = s.recorder.Transport(next)
 		observers = append(observers, s.recorder.Observe)
 	}
+	var sub runtime.Model
+	if o.SubBaseURL != "" {
+		sub = live(o.SubBaseURL, o.SubKey, model.HTTP)
+	}
 	return s.compose(composition{
 		model: model, modelName: firstWord(s.scenario.Model, o.Model),
+		subModel: firstWord(s.scenario.SubModel, o.SubModel), subLive: sub, childJobs: o.ChildJobs,
 		approver: s.liveApprover(o.Approver), env: env, stream: o.Stream,
 		dialect: model.Dialect, backoff: o.Backoff, observers: observers,
 	})
+}
+
+func live(baseURL, key string, transport http.RoundTripper) *runtime.Live {
+	return &runtime.Live{BaseURL: baseURL, Key: key, HTTP: transport, Dialect: runtime.DialectFor(baseURL)}
+}
+
+// subUpstream is where children ask, "" where their parent does.
+func (s *session) subUpstream(o LiveOptions) string {
+	if o.SubBaseURL == "" {
+		return ""
+	}
+	return s.redact.URL(o.SubBaseURL)
+}
+
+// models names the models of a live session, the children's second where they
+// have one of their own.
+func (s *session) models(o LiveOptions) []string {
+	models := []string{s.redact.Text(firstWord(s.scenario.Model, o.Model))}
+	if sub := s.redact.Text(firstWord(s.scenario.SubModel, o.SubModel)); sub != "" && sub != models[0] {
+		models = append(models, sub)
+	}
+	return models
 }
 
 func (s *session) startRecorder(transcript string, env transcripts.Env, now func() time.Time, o LiveOptions) error {
@@ -162,8 +200,8 @@ func (s *session) startRecorder(transcript string, env transcripts.Env, now func
 		return fmt.Errorf("%w: make the transcripts folder %s: %w", ErrCannotRun, filepath.Dir(transcript), withoutPath(err))
 	}
 	writer, err := transcripts.Create(transcript, transcripts.Header{
-		Name: s.scenario.Name, Profile: s.scenario.Profile, Models: []string{s.redact.Text(firstWord(s.scenario.Model, o.Model))},
-		Upstream: s.redact.URL(o.BaseURL), Env: env, Recorded: now().UTC().Format(time.RFC3339), By: o.By,
+		Name: s.scenario.Name, Profile: s.scenario.Profile, Models: s.models(o),
+		Upstream: s.redact.URL(o.BaseURL), SubUpstream: s.subUpstream(o), Env: env, Recorded: now().UTC().Format(time.RFC3339), By: o.By,
 	})
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrCannotRun, err)

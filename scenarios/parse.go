@@ -39,6 +39,9 @@ func Parse(file string, data []byte, defaults *Defaults) (*Scenario, error) {
 		return nil, err
 	}
 	p.complete(defaults)
+	if err := p.profileFits(); err != nil {
+		return nil, err
+	}
 	return p.s, nil
 }
 

@@ -87,6 +87,7 @@ c/d.txt
 turns: 12
 calls: 3
 tokens: 1000
+cost: 0.250
 -- want/verify --
 test -f a.txt
 -- want/findings --
@@ -130,7 +131,7 @@ func TestEveryHeaderAndSectionIsRead(t *testing.T) {
 			}},
 			Files:    []File{{"a.txt", []byte("alpha\n")}, {"b.txt", []byte("a")}},
 			Absent:   []string{"c/d.txt"},
-			Budget:   &Budget{Turns: 12, Calls: 3, Tokens: 1000},
+			Budget:   &Budget{Turns: 12, Calls: 3, Tokens: 1000, Cost: 250_000_000_000},
 			Verify:   "test -f a.txt",
 			Findings: []string{"limit/exceeded"},
 		},
@@ -146,6 +147,33 @@ func TestWhatAFileLeavesOutHasItsDefault(t *testing.T) {
 	want := &Scenario{File: `C:\suite\small.txtar`, Name: "small", Profile: "p06", Transcript: "small", Golden: "small", Mode: runtime.ModeDefault, Prompt: "Hello"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Fatal(diff)
+	}
+}
+
+func TestMiniHasSettingsOfItsOwn(t *testing.T) {
+	const text = "profile: mini\nsub-model: small\nchild-policy: read-only\ncontext-budget: 8000\noutput-tokens: 512\ntools: tape, run_bash=live\n-- prompt --\nHello\n"
+	got, err := Parse("x.txtar", []byte(text), nil)
+	assert.NilError(t, err)
+	want := &Scenario{
+		File: "x.txtar", Name: "x", Profile: "mini", Transcript: "x", Golden: "x", Mode: runtime.ModeDefault, Prompt: "Hello",
+		SubModel: "small", ChildPolicy: runtime.ModeReadOnly, ContextBudget: 8000, OutputTokens: 512, Tools: map[string]bool{"*": false, "run_bash": true},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Fatal(diff)
+	}
+	assert.Equal(t, string(Format(got)), text)
+}
+
+func TestDefaultsForChildrenHoldOnlyWhereAProfileHasThem(t *testing.T) {
+	defaults, err := ParseDefaults("_defaults.txtar", []byte("sub-model: small\nchild-policy: read-only\ncontext-budget: 8000\noutput-tokens: 512\n"))
+	assert.NilError(t, err)
+	for profile, header := range map[string]string{
+		"p06":  "",
+		"mini": "profile: mini\nsub-model: small\nchild-policy: read-only\ncontext-budget: 8000\noutput-tokens: 512\n",
+	} {
+		got, err := Parse("x.txtar", []byte("profile: "+profile+"\n-- prompt --\nHello\n"), defaults)
+		assert.NilError(t, err)
+		assert.Equal(t, string(Format(got)), header+"-- prompt --\nHello\n")
 	}
 }
 
@@ -193,13 +221,21 @@ func TestBadScenariosAreRefusedWithTheirLine(t *testing.T) {
 		{"a marker without its beginning", "prompt --\n", `x.txtar:1: "prompt --" looks like a section marker but is none; write "-- prompt --" (a file that must hold such a line goes into work64/PATH)`},
 
 		{"a line that is nothing", "# one\nprofile p06\n" + prompt, `x.txtar:2: "profile p06" is no header line (key: value), no comment (# ...) and no section marker (-- NAME --)`},
-		{"an unknown header", "colour: red\n" + prompt, `x.txtar:1: unknown header "colour" (known: profile, transcript, golden, model, max-turns, child-max-turns, approve, mode, tools, workspace, timeout, tags, max-age, volatile, interrupt, fixture)`},
+		{"an unknown header", "colour: red\n" + prompt, `x.txtar:1: unknown header "colour" (known: profile, transcript, golden, model, sub-model, max-turns, child-max-turns, approve, mode, child-policy, context-budget, output-tokens, tools, workspace, timeout, tags, max-age, volatile, interrupt, fixture)`},
 		{"a header that is nearly one", "max_turns: 3\n" + prompt, `x.txtar:1: unknown header "max_turns" (did you mean "max-turns"?)`},
 		{"a header with a space", "profile : p06\n" + prompt, `x.txtar:1: unknown header "profile " (did you mean "profile"?)`},
-		{"a header of later work", "sub-model: m\n" + prompt, `x.txtar:1: unknown header "sub-model" (known: profile, transcript, golden, model, max-turns, child-max-turns, approve, mode, tools, workspace, timeout, tags, max-age, volatile, interrupt, fixture)`},
+		{"a header of later work", "trials: 3\n" + prompt, `x.txtar:1: unknown header "trials" (known: profile, transcript, golden, model, sub-model, max-turns, child-max-turns, approve, mode, child-policy, context-budget, output-tokens, tools, workspace, timeout, tags, max-age, volatile, interrupt, fixture)`},
+		{"a model for children where there is none", "sub-model: m\n" + prompt, `x.txtar:1: sub-model: profile p06 has no such setting; it needs profile: mini`},
+		{"a policy for children where there is none", "profile: p06\nchild-policy: read-only\n" + prompt, `x.txtar:2: child-policy: profile p06 has no such setting; it needs profile: mini`},
+		{"an unknown policy for children", "profile: mini\nchild-policy: readonly\n" + prompt, `x.txtar:2: child-policy: unknown mode "readonly" (did you mean "read-only"?)`},
+		{"a budget of nothing", "profile: mini\ncontext-budget: 0\n" + prompt, `x.txtar:2: context-budget: "0" is no whole number from 1`},
+		{"an answer of no tokens", "profile: mini\noutput-tokens: 1k\n" + prompt, `x.txtar:2: output-tokens: "1k" is no whole number from 1`},
+		{"a tool of another profile", "tools: run_bash=live\n" + prompt, `x.txtar:1: tools: run_bash: profile p06 has no such tool (it has shell, read_file, write_file, edit_file, glob, todo_write, task)`},
+		{"a tool of the other profile", "tools: live, glob=tape\nprofile: mini\n" + prompt, `x.txtar:1: tools: glob: profile mini has no such tool (it has read_file, list_files, edit_file, run_bash, task)`},
+		{"task of mini from tape", "profile: mini\ntools: task=tape\n" + prompt, `x.txtar:2: tools: "task=tape": task changes the runner's own state (its children) and is always live`},
 		{"a header twice", "mode: yolo\n\nmode: yolo\n" + prompt, `x.txtar:3: header "mode" is there already (line 1)`},
 		{"a header without value", "mode:  \n" + prompt, `x.txtar:1: header "mode" needs a value`},
-		{"an unknown profile", "profile: p6\n" + prompt, `x.txtar:1: profile: unknown profile "p6" (known: p06)`},
+		{"an unknown profile", "profile: p6\n" + prompt, `x.txtar:1: profile: unknown profile "p6" (known: p06, mini)`},
 		{"a profile that is nearly one", "profile: p_0_6\n" + prompt, `x.txtar:1: profile: unknown profile "p_0_6" (did you mean "p06"?)`},
 		{"a transcript that is no name", "transcript: ../x\n" + prompt, `x.txtar:1: transcript: "../x" is no name; use lower-case letters, digits, dots, - and _, as in [a-z0-9][a-z0-9._-]*`},
 		{"a golden that is no name", "golden: X\n" + prompt, `x.txtar:1: golden: "X" is no name; use lower-case letters, digits, dots, - and _, as in [a-z0-9][a-z0-9._-]*`},
@@ -300,6 +336,8 @@ func TestBadScenariosAreRefusedWithTheirLine(t *testing.T) {
 		{"an unknown limit", prompt + "-- want/budget --\nturn: 3\n", `x.txtar:4: want/budget: unknown limit "turn" (did you mean "turns"?)`},
 		{"no limit", prompt + "-- want/budget --\nturns 3\n", `x.txtar:4: want/budget: "turns 3" is no limit, as in turns: 12`},
 		{"a limit of nothing", prompt + "-- want/budget --\nturns: 0\n", `x.txtar:4: want/budget: turns: "0" is no whole number from 1`},
+		{"a cost that is no sum", prompt + "-- want/budget --\ncost: $1\n", `x.txtar:4: want/budget: cost: "$1" is no plain decimal number, as in 0.25`},
+		{"a cost of nothing", prompt + "-- want/budget --\ncost: 0.00\n", `x.txtar:4: want/budget: cost: 0 is no limit; write the most dollars that the session may cost, as in cost: 0.25`},
 		{"a limit twice", prompt + "-- want/budget --\nturns: 1\nturns: 2\n", `x.txtar:5: want/budget: turns is there twice`},
 		{"no command", prompt + "-- want/verify --\n\n", `x.txtar:3: want/verify needs a command on the next line`},
 		{"an unknown finding", prompt + "-- want/findings --\nlimit/exceed\n", `x.txtar:4: want/findings: unknown finding "limit/exceed" (did you mean "limit/exceeded"?)`},

@@ -31,6 +31,9 @@ func newPrivateTexts(agents []agent, briefs map[runtime.Path]string) *privateTex
 		if a.run != nil && a.path != runtime.Root {
 			public[strings.TrimSpace(a.run.Final)] = true
 		}
+		if a.run != nil {
+			addPartials(public, a.run)
+		}
 	}
 	for _, a := range agents {
 		if a.run == nil {
@@ -58,6 +61,18 @@ func newPrivateTexts(agents []agent, briefs map[runtime.Path]string) *privateTex
 		}
 	}
 	return p
+}
+
+// addPartials adds what children with a report form had written before they
+// failed: it goes up in their reports.
+func addPartials(public map[string]bool, run *runtime.Run) {
+	for _, turn := range run.Turns {
+		for _, call := range turn.Calls {
+			if call.Child != nil && call.Child.Partial != "" && taskOf(call.Arguments).reports {
+				public[strings.TrimSpace(call.Child.Partial)] = true
+			}
+		}
+	}
 }
 
 func (p *privateTexts) add(owner runtime.Path, text string) {

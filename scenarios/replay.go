@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/tapetree/tapetree/golden"
+	"github.com/tapetree/tapetree/internal/prices"
 	"github.com/tapetree/tapetree/record"
 	"github.com/tapetree/tapetree/runtime"
 	"github.com/tapetree/tapetree/transcripts"
@@ -40,6 +41,8 @@ type Result struct {
 	Wrote     string   // the path of the golden history that an update wrote; "" for none
 	Run       *runtime.Run
 	Took      time.Duration
+
+	orders []string // of answers that were tried
 }
 
 // ReplayOptions are the caller's wishes for a replay. The zero value judges
@@ -51,8 +54,15 @@ type ReplayOptions struct {
 	MaxAge     time.Duration // of transcripts; a scenario's own max-age comes first; 0: none
 	Now        time.Time     // for ages; the zero time stands for the present
 	Environ    []string      // whose secret values are replaced; nil: os.Environ()
+	ChildJobs  int           // children of one turn at once; 0: runtime.DefaultChildJobs
+	Prices     *prices.Table // of want/budget; nil: the program's own list
 
-	goldenOnly bool // a recording that is replayed for its golden history: want/verify does not run
+	Shuffle int   // this many orders of model answers are tried too; 0: none
+	Seed    int64 // of the first of them; the next ones take the next seeds
+
+	goldenOnly bool           // a recording that is replayed for its golden history: want/verify does not run
+	drawn      *int64         // the seed of this one replay's order of answers; nil: as they come
+	bend       func(*session) // breaks a shuffled session before it runs, in tests
 }
 
 // ErrCannotRun marks an error that is no bad input: something needed is missing.
@@ -99,7 +109,10 @@ func (r *Result) replay(ctx context.Context, source Source, o ReplayOptions) err
 		return err
 	}
 	r.expect(scenario.Want.Findings)
-	return r.hold(source, scenario, s, o)
+	if err := r.hold(source, scenario, s, o); err != nil {
+		return err
+	}
+	return r.shuffle(ctx, source, scenario, tape, o)
 }
 
 // judge collects every finding of a finished session but the golden's.
@@ -118,7 +131,7 @@ func (r *Result) judge(s *session, o ReplayOptions) error {
 	if s.outcome != nil {
 		s.outcome.Walk(func(*runtime.Run) { r.Agents++ })
 		r.Findings = append(r.Findings, CheckRun(s.outcome, limits)...)
-		r.Findings = append(r.Findings, JudgeWant(s.scenario, s.outcome, s.folders, s.fold)...)
+		r.Findings = append(r.Findings, JudgeWant(s.scenario, s.outcome, s.folders, s.fold, o.Prices)...)
 	}
 	r.Findings = append(r.Findings, CheckTape(s.tape, limits)...)
 	r.Findings = append(r.Findings, s.folders.Escaped()...)
@@ -136,7 +149,7 @@ func (r *Result) hold(source Source, scenario *Scenario, s *session, o ReplayOpt
 	if s.outcome == nil {
 		return nil
 	}
-	r.Golden = golden.Render(s.outcome, golden.Options{Fold: s.fold, Normalize: s.normalize, Hooks: s.hookLines})
+	r.Golden = s.render()
 	if s.broken != nil { // a golden of half a session would only repeat the miss
 		return nil
 	}

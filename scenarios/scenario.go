@@ -3,6 +3,7 @@ package scenarios
 import (
 	"time"
 
+	"github.com/tapetree/tapetree/internal/prices"
 	"github.com/tapetree/tapetree/runtime"
 )
 
@@ -17,6 +18,10 @@ type Scenario struct {
 	Transcript    string          // the transcript's name; default Name
 	Golden        string          // the golden's name; default Name
 	Model         string          // "": the transcript's first model
+	SubModel      string          // of the children; "": the parent's. Profiles with settings for children only, as the next three
+	ChildPolicy   runtime.Mode    // the mode of the children, which can only be stricter; "": the parent's
+	ContextBudget int             // tokens that an agent's request may hold; 0: no budget
+	OutputTokens  int             // the most tokens of one answer; 0: no limit
 	MaxTurns      int             // 0: the profile's
 	ChildMaxTurns int             // 0: the profile's
 	Approve       string          // all, none, script (also what an approvals section means), tape; "": tape where the tool line has a verdict, else none
@@ -118,7 +123,10 @@ type CallWant struct {
 }
 
 // Budget limits a whole session tree; 0 sets no limit.
-type Budget struct{ Turns, Calls, Tokens int }
+type Budget struct {
+	Turns, Calls, Tokens int
+	Cost                 prices.Amount
+}
 
 // BringsWorkspace reports whether the scenario makes files to work on, or copies
 // them; file tools run for real in its replay then.

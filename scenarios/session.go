@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"sort"
 	"strings"
 	"sync"
@@ -13,7 +14,6 @@ import (
 	"github.com/tapetree/tapetree/golden"
 	"github.com/tapetree/tapetree/record"
 	"github.com/tapetree/tapetree/runtime"
-	"github.com/tapetree/tapetree/runtime/profiles"
 	"github.com/tapetree/tapetree/runtime/tools"
 	"github.com/tapetree/tapetree/transcripts"
 )
@@ -33,6 +33,8 @@ type session struct {
 	replayer *record.Replayer
 	writer   *transcripts.Writer // of a recording
 	recorder *record.Recorder
+
+	schedule *record.Schedule
 
 	mu        sync.Mutex
 	asked     int
@@ -89,13 +91,15 @@ func newReplaySession(source Source, scenario *Scenario, tape *transcripts.File,
 	s.tape = tape
 	dialect := runtime.DialectFor(tape.Header.Upstream)
 	s.replayer, err = record.NewReplayer(tape, record.ReplayOptions{
-		Fold: s.folder, Redact: s.redact, Volatile: s.volatile, Dialect: dialect,
+		Fold: s.folder, Redact: s.redact, Volatile: s.volatile, Dialect: dialect, SubDialect: subDialect(tape),
 		Live: s.live(o.AllowShell), Name: scenario.Name,
 	})
 	if err == nil {
+		s.schedule = s.newSchedule(o)
 		approver := s.tapedApprover()
 		err = s.compose(composition{
-			model: s.replayer, modelName: firstWord(append([]string{scenario.Model}, tape.Header.Models...)...),
+			model: s.schedule.Model(s.replayer), modelName: firstWord(append([]string{scenario.Model}, tape.Header.Models...)...),
+			subModel: s.tapedSubModel(), childJobs: o.ChildJobs,
 			approver: approver, tape: s.tapeOf(), env: tape.Header.Env, stream: streams(tape),
 			dialect: dialect, observers: []runtime.Observer{s.replayer.Observe},
 		})
@@ -114,6 +118,36 @@ func (s *session) tapeOf() runtime.Tape {
 		return s.replayer
 	}
 	return scriptedTape{s.replayer, s.script}
+}
+
+// subDialect is how the children's answers were read; nil: as their parent's.
+func subDialect(tape *transcripts.File) *runtime.Dialect {
+	if tape.Header.SubUpstream == "" {
+		return nil
+	}
+	dialect := runtime.DialectFor(tape.Header.SubUpstream)
+	return &dialect
+}
+
+// newSchedule is the order of what agents of a replay do at once.
+func (s *session) newSchedule(o ReplayOptions) *record.Schedule {
+	options := record.ScheduleOptions{Tape: s.tape, Live: s.live(o.AllowShell)}
+	if o.drawn != nil {
+		options.Shuffle, options.Seed = true, *o.drawn
+	}
+	if s.scenario.Interrupt != nil {
+		options.Pending = s.replayer.CutOff
+	}
+	return record.NewSchedule(options)
+}
+
+// tapedSubModel is the children's model in a replay: the scenario's, else the
+// second one of the transcript, where the profile has one for children.
+func (s *session) tapedSubModel() string {
+	if s.scenario.SubModel != "" || !HasOwnSettings(s.scenario.Profile) || len(s.tape.Header.Models) < 2 {
+		return s.scenario.SubModel
+	}
+	return s.tape.Header.Models[1]
 }
 
 // streams reports whether the recorded session asked for streams, so that the
@@ -156,7 +190,7 @@ func (s *session) live(allowShell bool) func(tool string) bool {
 		switch {
 		case tool == runtime.TaskToolName || tool == runtime.TodoToolName:
 			return true
-		case tool == shellTool:
+		case slices.Contains(shellTools, tool):
 			return named && rule && allowShell
 		case named:
 			return rule
@@ -170,7 +204,7 @@ func (s *session) live(allowShell bool) func(tool string) bool {
 
 // limits are the turn limits that hold in this session.
 func (s *session) limits() Limits {
-	limits := Limits{Parent: profiles.P06.MaxTurns, Child: profiles.P06.ChildMaxTurns}
+	limits := LimitsOf(s.scenario.Profile)
 	if s.scenario.MaxTurns > 0 {
 		limits.Parent = s.scenario.MaxTurns
 	}
@@ -185,12 +219,13 @@ func (s *session) limits() Limits {
 func (s *session) run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	s.runner.Observe = observeAll(s.runner.Observe, s.scenario.Interrupt.observe(cancel))
+	s.runner.Observe = observeAll(s.runner.Observe, s.scenario.Interrupt.observe(s.schedule, cancel))
 	if s.scenario.Timeout > 0 {
 		var stop context.CancelFunc
 		ctx, stop = context.WithTimeoutCause(ctx, s.scenario.Timeout, errTimeout)
 		defer stop()
 	}
+	defer s.schedule.Bind(ctx)()
 	s.outcome, s.broken = s.runner.Run(ctx, s.scenario.Prompt)
 	if errors.Is(context.Cause(ctx), errTimeout) {
 		return fmt.Errorf("%w: %s did not end within its timeout of %s", ErrCannotRun, s.scenario.Name, s.scenario.Timeout)
@@ -201,10 +236,18 @@ func (s *session) run(ctx context.Context) error {
 	return nil
 }
 
-// shellTool is the tool that runs only where scenario and caller both say so.
-const shellTool = "shell"
+// shellTools run only where scenario and caller both say so.
+var shellTools = []string{"shell", "run_bash"}
 
 var errTimeout = errors.New("timeout")
+
+// render is the session's golden history; "" when there was no session.
+func (s *session) render() string {
+	if s.outcome == nil {
+		return ""
+	}
+	return golden.Render(s.outcome, golden.Options{Fold: s.fold, Normalize: s.normalize, Hooks: s.hookLines})
+}
 
 // fold puts placeholders for paths and secrets, as a transcript does.
 func (s *session) fold(text string) string { return s.redact.Text(s.folder.Fold(text)) }

@@ -6,16 +6,19 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"strings"
 	"unicode/utf8"
 
+	"github.com/tapetree/tapetree/internal/prices"
 	"github.com/tapetree/tapetree/record"
 	"github.com/tapetree/tapetree/runtime"
 )
 
 // JudgeWant holds a finished run against the want sections, except Verify and
 // Findings. Texts of the run are passed through fold before they are compared,
-// so that a scenario can say {{workspace}}; nil changes nothing.
-func JudgeWant(s *Scenario, run *runtime.Run, f *Folders, fold func(string) string) []record.Finding {
+// so that a scenario can say {{workspace}}; nil changes nothing. A budget of
+// money is judged by the prices of table; nil stands for the program's own.
+func JudgeWant(s *Scenario, run *runtime.Run, f *Folders, fold func(string) string, table *prices.Table) []record.Finding {
 	if fold == nil {
 		fold = func(text string) string { return text }
 	}
@@ -23,7 +26,8 @@ func JudgeWant(s *Scenario, run *runtime.Run, f *Folders, fold func(string) stri
 	findings = append(findings, judgeAnswer(s.Want.Answer, run, fold)...)
 	findings = append(findings, judgeCalls(s.Want.Calls, run, fold)...)
 	findings = append(findings, judgeFiles(&s.Want, f)...)
-	return append(findings, judgeBudget(s.Want.Budget, run)...)
+	findings = append(findings, judgeBudget(s.Want.Budget, run)...)
+	return append(findings, judgeCost(s.Want.Budget, run, table)...)
 }
 
 // judgeFiles looks at the workspace as the run left it, without following a
@@ -152,4 +156,25 @@ func judgeBudget(want *Budget, run *runtime.Run) []record.Finding {
 		}
 	}
 	return findings
+}
+
+// judgeCost holds what the whole session cost against the budget. A model
+// whose price is not known leaves it open, which is not passed over.
+func judgeCost(want *Budget, run *runtime.Run, table *prices.Table) []record.Finding {
+	if want == nil || want.Cost == 0 {
+		return nil
+	}
+	if table == nil {
+		table = prices.List()
+	}
+	wrong := ""
+	switch cost, unknown := table.TreeCost(run); {
+	case cost > want.Cost:
+		wrong = fmt.Sprintf("expected at most %s, got %s", want.Cost, cost)
+	case len(unknown) > 0:
+		wrong = fmt.Sprintf("expected at most %s, but no price is known for the model %s: name a table that has it with --prices FILE", want.Cost, strings.Join(unknown, ", "))
+	default:
+		return nil
+	}
+	return []record.Finding{{Code: "want/budget", Message: "cost: " + wrong}}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"gotest.tools/v3/assert"
 
+	"github.com/tapetree/tapetree/internal/prices"
 	"github.com/tapetree/tapetree/record"
 	"github.com/tapetree/tapetree/runtime"
 )
@@ -41,7 +42,7 @@ func TestTheAnswerIsJudgedAsTextPatternOrJSON(t *testing.T) {
 			if c.message != "" {
 				want = []record.Finding{{Code: "want/answer", Agent: "root", Message: c.message}}
 			}
-			if diff := cmp.Diff(want, JudgeWant(s, play(runtime.Root, "Hello").says(c.got).run, &Folders{}, fold)); diff != "" {
+			if diff := cmp.Diff(want, JudgeWant(s, play(runtime.Root, "Hello").says(c.got).run, &Folders{}, fold, nil)); diff != "" {
 				t.Fatal(diff)
 			}
 		})
@@ -50,7 +51,7 @@ func TestTheAnswerIsJudgedAsTextPatternOrJSON(t *testing.T) {
 
 func TestARunWithoutAnswerHasNotTheWantedOne(t *testing.T) {
 	run := play(runtime.Root, "Hello").stops(runtime.StopTurnLimit).run
-	got := JudgeWant(&Scenario{Want: Want{Answer: ptr("")}}, run, &Folders{}, nil)
+	got := JudgeWant(&Scenario{Want: Want{Answer: ptr("")}}, run, &Folders{}, nil, nil)
 	assert.DeepEqual(t, got, []record.Finding{{Code: "want/answer", Agent: "root", Message: `expected "", got no answer (turn_limit)`}})
 }
 
@@ -102,7 +103,7 @@ func TestCallsAreJudgedForEachAgent(t *testing.T) {
 		t.Run(c.rule, func(t *testing.T) {
 			s, err := Parse("x.txtar", []byte("-- prompt --\nHello\n-- want/calls --\n"+c.want), nil)
 			assert.NilError(t, err)
-			if diff := cmp.Diff(c.findings, JudgeWant(s, someCalls(), &Folders{}, nil)); diff != "" {
+			if diff := cmp.Diff(c.findings, JudgeWant(s, someCalls(), &Folders{}, nil, nil)); diff != "" {
 				t.Fatal(diff)
 			}
 		})
@@ -147,13 +148,13 @@ func TestFilesAreJudgedAsTheRunLeftThem(t *testing.T) {
 			if c.code != "" {
 				want = []record.Finding{{Code: c.code, Message: c.message}}
 			}
-			if diff := cmp.Diff(want, JudgeWant(&Scenario{Want: c.want}, someCalls(), f, nil)); diff != "" {
+			if diff := cmp.Diff(want, JudgeWant(&Scenario{Want: c.want}, someCalls(), f, nil, nil)); diff != "" {
 				t.Fatal(diff)
 			}
 		})
 	}
 	assert.NilError(t, os.RemoveAll(filepath.Join(f.Root, "workspace")))
-	got := JudgeWant(&Scenario{Want: absent("a")}, someCalls(), f, nil)
+	got := JudgeWant(&Scenario{Want: absent("a")}, someCalls(), f, nil, nil)
 	assert.DeepEqual(t, got, []record.Finding{{Code: "want/files", Message: "the workspace is gone"}})
 }
 
@@ -161,7 +162,7 @@ func TestABudgetHoldsForTheWholeTree(t *testing.T) {
 	run := someCalls() // 3 turns and 3 calls of the parent, 2 and 2 of the child
 	run.Tree = runtime.Usage{Input: 90, Output: 10}
 	judge := func(b Budget) []record.Finding {
-		return JudgeWant(&Scenario{Want: Want{Budget: &b}}, run, &Folders{}, nil)
+		return JudgeWant(&Scenario{Want: Want{Budget: &b}}, run, &Folders{}, nil, nil)
 	}
 	assert.Equal(t, len(judge(Budget{Turns: 5, Calls: 5, Tokens: 100})), 0)
 	assert.Equal(t, len(judge(Budget{})), 0)
@@ -170,4 +171,21 @@ func TestABudgetHoldsForTheWholeTree(t *testing.T) {
 		{Code: "want/budget", Message: "calls: expected at most 4, got 5"},
 		{Code: "want/budget", Message: "tokens: expected at most 99, got 100"},
 	})
+}
+
+func TestABudgetOfMoneyNeedsAPriceForEveryModel(t *testing.T) {
+	table, err := prices.Parse("own.json", []byte(`{"as_of":"2025-01-01","currency":"USD","models":[{"model":"large","input":2,"output":8},{"model":"free","input":0,"output":0}]}`))
+	assert.NilError(t, err)
+	run := someCalls()
+	child := run.Children()[0]
+	run.Model, run.Usage = "large", runtime.Usage{Input: 100_000, Output: 10_000} // $0.28
+	child.Usage = runtime.Usage{Input: 5}
+	judge := func(model string, cost prices.Amount) []record.Finding {
+		child.Model = model
+		return JudgeWant(&Scenario{Want: Want{Budget: &Budget{Cost: cost}}}, run, &Folders{}, nil, table)
+	}
+	cents := func(n int) prices.Amount { return prices.Amount(n) * 10_000_000_000 }
+	assert.DeepEqual(t, judge("free", cents(28)), []record.Finding(nil))
+	assert.DeepEqual(t, judge("free", cents(27)), []record.Finding{{Code: "want/budget", Message: "cost: expected at most $0.270000, got $0.280000"}})
+	assert.DeepEqual(t, judge("unlisted", cents(28)), []record.Finding{{Code: "want/budget", Message: "cost: expected at most $0.280000, but no price is known for the model unlisted: name a table that has it with --prices FILE"}})
 }

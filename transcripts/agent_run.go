@@ -12,7 +12,8 @@ import (
 // runBuilder builds one agent's run turn by turn.
 type runBuilder struct {
 	run    *runtime.Run
-	calls  []*Call // tool lines not yet used, in order
+	calls  []*Call     // tool lines not yet used, in order
+	sides  []sideTries // compactions not yet placed, in order
 	failed *runtime.UpstreamError
 	wrote  string // the last text the model wrote
 }
@@ -23,9 +24,13 @@ func (b *runBuilder) turn(tries []*Exchange) error {
 	b.strays(last.Turn)
 	t := runtime.Turn{Number: last.Turn, Sent: last.Messages}
 	if len(b.run.Turns) == 0 {
+		b.run.Model = last.Model
 		b.run.Prompt = lastUserText(t.Sent.Messages())
 	} else {
 		b.settle(&t)
+		if err := b.compact(&t); err != nil {
+			return err
+		}
 	}
 	b.failed = nil
 	for _, x := range tries {
@@ -34,6 +39,9 @@ func (b *runBuilder) turn(tries []*Exchange) error {
 			t.Answer, t.Sent = answer, x.Messages
 			b.run.Usage = b.run.Usage.Add(answer.Usage)
 			b.write(answer.Message.Content)
+			if answer.Refused() && strings.TrimSpace(answer.Message.Content) == "" {
+				b.write(answer.Refusal)
+			}
 			b.failed = nil
 			continue
 		}

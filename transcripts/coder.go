@@ -60,6 +60,7 @@ func (c *coder) header(h *Header) []byte {
 	d.optStr("profile", h.Profile)
 	d.optStrs("models", h.Models)
 	d.optStr("upstream", h.Upstream)
+	d.optStr("sub-upstream", h.SubUpstream)
 	var env []Member
 	if h.Env.OS != "" {
 		env = append(env, Member{"os", appendQuote(nil, h.Env.OS)})

@@ -86,10 +86,12 @@ type Header struct {
 	Profile  string
 	Models   []string
 	Upstream string
-	Env      Env
-	Recorded string // RFC 3339
-	By       string // "tapetree vX" or Authored
-	Extra    []Member
+	// SubUpstream is where children asked, if not where their parent did.
+	SubUpstream string
+	Env         Env
+	Recorded    string // RFC 3339
+	By          string // "tapetree vX" or Authored
+	Extra       []Member
 }
 
 // Env is what the built-in prompt says of the machine, for replay.

@@ -146,6 +146,7 @@ func (r *reader) readHeader(l *line) {
 	h.Profile = l.optString("profile")
 	h.Models = l.optStrings("models")
 	h.Upstream = l.optString("upstream")
+	h.SubUpstream = l.optString("sub-upstream")
 	h.Env = l.env()
 	h.Recorded = l.optString("recorded")
 	h.By = l.needString("by")

@@ -22,11 +22,12 @@ func (f *File) Session() (*runtime.Run, error) {
 	return runs[0], nil
 }
 
-// Sessions builds the tree of every root, in order. Side conversations are no
-// part of them. A child whose call is not known (the recording broke off)
+// Sessions builds the tree of every root, in order. Of side conversations only
+// compactions are part of them: each stands in the turn before whose request it
+// was held. A child whose call is not known (the recording broke off)
 // hangs under a call made up for it, so that no agent is lost.
 func (f *File) Sessions() ([]*runtime.Run, error) {
-	s := &sessionBuilder{file: f, agents: map[runtime.Path]*agentLines{}, stops: map[runtime.Path]runtime.StopReason{}}
+	s := &sessionBuilder{file: f, agents: map[runtime.Path]*agentLines{}, stops: map[runtime.Path]runtime.StopReason{}, sides: f.compactions()}
 	for _, x := range f.Exchanges {
 		if _, side := sideOf(x.Agent); !side {
 			s.agent(x.Agent).exchanges = append(s.agent(x.Agent).exchanges, x)
@@ -58,6 +59,7 @@ type sessionBuilder struct {
 	file   *File
 	agents map[runtime.Path]*agentLines
 	stops  map[runtime.Path]runtime.StopReason
+	sides  map[runtime.Path][]sideTries
 }
 
 // agent returns the lines of an agent; agents above it come to exist too.
@@ -177,7 +179,7 @@ func (s *sessionBuilder) run(path runtime.Path) (*runtime.Run, error) {
 	slices.SortStableFunc(lines.calls, func(a, b *Call) int {
 		return cmp.Or(cmp.Compare(a.Turn, b.Turn), cmp.Compare(a.Call, b.Call))
 	})
-	b := &runBuilder{run: &runtime.Run{Agent: path, Label: string(path)}, calls: lines.calls}
+	b := &runBuilder{run: &runtime.Run{Agent: path, Label: string(path)}, calls: lines.calls, sides: s.sides[path]}
 	for i := 0; i < len(lines.exchanges); {
 		n := i + 1
 		for n < len(lines.exchanges) && lines.exchanges[n].Turn == lines.exchanges[i].Turn {
@@ -189,6 +191,9 @@ func (s *sessionBuilder) run(path runtime.Path) (*runtime.Run, error) {
 		i = n
 	}
 	b.strays(math.MaxInt)
+	if err := b.unplaced(); err != nil {
+		return nil, fmt.Errorf("read session of %s: %s: %w", cmp.Or(s.file.Path, "transcript"), path, err)
+	}
 	b.finish(s.stops[path])
 	return b.run, nil
 }

@@ -57,11 +57,11 @@ func TestSessionIsTheTreeAsRecorded(t *testing.T) {
 	golden.Assert(t, outline(sessionOf(t, mustParse(sampleSession("tapetree v0").Encode()))), "sample.session")
 }
 
-// case 4.07: usage of own and tree.
+// case 4.07: usage of own, side conversations included, and tree.
 func TestSessionCountsUsageOfOwnAndTree(t *testing.T) {
 	run := sessionOf(t, sampleSession("tapetree v0"))
-	assert.DeepEqual(t, run.Usage, runtime.Usage{Input: 20, Output: 4})
-	assert.DeepEqual(t, run.Tree, runtime.Usage{Input: 60, Output: 12})
+	assert.DeepEqual(t, run.Usage, runtime.Usage{Input: 30, Output: 6})
+	assert.DeepEqual(t, run.Tree, runtime.Usage{Input: 70, Output: 14})
 }
 
 func TestSessionOfABrokenRecordingLosesNoAgent(t *testing.T) {

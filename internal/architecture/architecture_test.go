@@ -30,7 +30,7 @@ var knows = map[string][]string{
 	"transcripts":      {"runtime"},
 	"record":           {"runtime", "transcripts"},
 	"golden":           {"runtime", "transcripts", "record", "internal/files"},
-	"scenarios":        {"runtime", "runtime/tools", "runtime/profiles", "transcripts", "record", "golden", "internal/files", "internal/suggest"},
+	"scenarios":        {"runtime", "runtime/tools", "runtime/profiles", "transcripts", "record", "golden", "internal/files", "internal/prices", "internal/suggest"},
 }
 
 // top lists what may stand at the top of the repository.

@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"sort"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -123,7 +124,9 @@ func record(source scenarios.Source, name string, s script, upstream http.RoundT
 // upstream answers requests from a script by their place in the session.
 type upstream struct {
 	script script
-	used   map[string]bool
+
+	mu   sync.Mutex
+	used map[string]bool
 }
 
 // RoundTrip answers one request, each place once.
@@ -138,6 +141,8 @@ func (u *upstream) RoundTrip(request *http.Request) (*http.Response, error) {
 			return nil, err
 		}
 	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
 	answer, scripted := u.script[key(place)]
 	if !scripted || u.used[key(place)] {
 		return nil, fmt.Errorf("no reply is scripted for %q", key(place))
@@ -156,12 +161,12 @@ func (u *upstream) unused() error {
 }
 
 // person answers the questions of scenarios that leave them to whoever records:
-// yes, but never to a deletion.
+// yes, but never to a deletion, nor to what goes right.
 type person struct{}
 
 // Ask gives the person's answer.
 func (person) Ask(_ context.Context, q runtime.Question) (runtime.Reply, error) {
-	if strings.Contains(q.Arguments, "rm ") {
+	if strings.Contains(q.Arguments, "rm ") || strings.Contains(q.Arguments, "right") {
 		return runtime.Reply{Reason: "nothing is deleted here"}, nil
 	}
 	return runtime.Reply{Allow: true}, nil

@@ -21,7 +21,9 @@ type reply struct {
 	text   string
 	calls  []toolCall
 	finish string // "": what an honest server would say
-	pieces int    // a stream cuts text and arguments into this many pieces
+	input  int    // tokens to report; 0: a plausible count
+	output int
+	pieces int // a stream cuts text and arguments into this many pieces
 }
 
 // toolCall is one call as the scripted model writes it. Arguments is the raw
@@ -158,6 +160,9 @@ func cut(text string, n int) []string {
 // more input.
 func usage(place runtime.Place, r reply) string {
 	input, output := 100*place.Turn+20, 5+len(r.text)/4+12*len(r.calls)
+	if r.input > 0 {
+		input, output = r.input, r.output
+	}
 	return fmt.Sprintf(`{"prompt_tokens":%d,"completion_tokens":%d,"total_tokens":%d}`, input, output, input+output)
 }
 

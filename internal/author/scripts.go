@@ -62,14 +62,8 @@ func item(content, status string) string {
 
 // scripts holds the responses of every authored transcript, by scenario name.
 func scripts() map[string]script {
-	all := map[string]script{}
-	for _, group := range []map[string]script{
-		isolationScripts(), pairingScripts(), recursionScripts(), boundaryScripts(), limitScripts(),
-		argumentScripts(), failureScripts(), permissionScripts(), hookScripts(), planScripts(), streamScripts(), interruptScripts(),
-	} {
-		for name, s := range group {
-			all[name] = s
-		}
-	}
-	return all
+	return mergeScripts(
+		isolationScripts(), pairingScripts(), recursionScripts(), boundaryScripts(), limitScripts(), argumentScripts(), failureScripts(),
+		permissionScripts(), hookScripts(), planScripts(), streamScripts(), interruptScripts(), miniScripts(),
+	)
 }

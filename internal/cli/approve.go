@@ -125,7 +125,7 @@ func (a *asker) read(ctx context.Context) (string, error) {
 // stand there in full: nothing is approved unseen.
 func questionText(q runtime.Question) string {
 	return fmt.Sprintf("\n%s wants %s %s\n  [y]es, [n]o, [a]lways %s in this session, or n and a reason: ",
-		speaker(q.Agent, q.Label), golden.Visible(q.Tool), golden.Visible(q.Arguments), golden.Visible(q.Tool))
+		speaker(q.Agent, q.Label), golden.Visible(q.Tool), golden.Visible(readable(q.Arguments)), golden.Visible(q.Tool))
 }
 
 // parseReply reads an answer: y, n, a, or n followed by a reason. Anything

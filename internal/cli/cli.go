@@ -51,6 +51,7 @@ type app struct {
 
 	ran    bool             // a command's own function was reached
 	redact *record.Redactor // see secrets
+	screen *console         // stderr while a session runs; nil at other times
 }
 
 // finish says what went wrong, in one line, and returns the exit code.
@@ -181,7 +182,11 @@ func (a *app) dirFlag() string {
 
 // say writes a line of news to stderr, unless --quiet.
 func (a *app) say(format string, args ...any) {
-	if !a.quiet {
+	switch {
+	case a.quiet:
+	case a.screen != nil:
+		a.screen.line(fmt.Sprintf(format, args...))
+	default:
 		fmt.Fprintf(a.err, format+"\n", args...)
 	}
 }

@@ -14,6 +14,7 @@ type console struct {
 	out  io.Writer
 	hide func(text string) string // puts *** for known secrets in questions; nil: there are none
 	held *strings.Builder         // nil: nothing is held back
+	live *liveLines               // nil: none, as where out is no terminal
 }
 
 // line writes one line; a terminal that is gone stops nothing.
@@ -24,7 +25,12 @@ func (c *console) line(text string) {
 		c.held.WriteString(text + "\n")
 		return
 	}
-	_, _ = io.WriteString(c.out, text+"\n")
+	c.above(text + "\n")
+}
+
+// above writes text above the live lines.
+func (c *console) above(text string) {
+	_, _ = io.WriteString(c.out, c.live.erase()+text+c.live.draw())
 }
 
 // question writes text and holds back every line until release.
@@ -37,7 +43,7 @@ func (c *console) question(text string) {
 	if c.hide != nil {
 		text = c.hide(text)
 	}
-	_, _ = io.WriteString(c.out, text)
+	_, _ = io.WriteString(c.out, c.live.erase()+text)
 }
 
 // release writes what was held back.
@@ -45,7 +51,24 @@ func (c *console) release() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.held != nil {
-		_, _ = io.WriteString(c.out, c.held.String())
+		c.above(c.held.String())
 		c.held = nil
 	}
+}
+
+// refresh draws the live lines anew, unless a question stands there.
+func (c *console) refresh() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.held == nil && c.live != nil {
+		c.above("")
+	}
+}
+
+// end takes the live lines away for good.
+func (c *console) end() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, _ = io.WriteString(c.out, c.live.erase())
+	c.live = nil
 }

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/tapetree/tapetree/golden"
 	"github.com/tapetree/tapetree/runtime"
 )
@@ -19,12 +20,14 @@ const (
 )
 
 // watcher prints the events of a session, one line each, children indented
-// under their parent and named by path and label. It keeps the last upstream
-// error, which the end of a run does not carry.
+// under their parent. It keeps the last upstream error, which the end of a run
+// does not carry.
 type watcher struct {
 	screen *console
 	quiet  bool
 	hide   func(text string) string // puts *** for secrets; nil: there are none
+	titles *titles                  // names children by title and leaves their words out; nil: by path and label, with their words
+	status *children                // nil: nobody looks at live lines
 
 	mu       sync.Mutex
 	upstream *runtime.UpstreamError
@@ -44,8 +47,17 @@ func (w *watcher) observe(e runtime.Event) {
 	if w.hide != nil {
 		e = hidden(e, w.hide)
 	}
-	if text := eventText(e); text != "" {
-		w.screen.line(strings.Repeat("  ", e.Agent.Depth()) + speaker(e.Agent, e.Label) + " " + text)
+	name, text := speaker(e.Agent, e.Label), eventText(e)
+	if w.titles != nil && e.Agent.Depth() > 0 {
+		title := w.titles.of(e.Agent, e.Label)
+		name, text = "↳ "+title, childText(e)
+		w.status.observe(e, title)
+	}
+	if w.titles != nil && e.Kind == runtime.EventCallEnd && e.Call.Child != nil {
+		text = "← " + w.titles.of(e.Call.Child.Agent, e.Call.Child.Label) + " " + resultText(e.Call)
+	}
+	if text != "" {
+		w.screen.line(strings.Repeat("  ", e.Agent.Depth()) + name + " " + text)
 	}
 }
 
@@ -87,7 +99,9 @@ func eventText(e runtime.Event) string {
 	case runtime.EventHook:
 		return hookText(e)
 	case runtime.EventCallEnd:
-		return "← " + clip(e.Call.Name, 40) + " " + e.Call.Verdict.Class() + ": " + clip(e.Call.Result, eventWidth)
+		return "← " + clip(e.Call.Name, 40) + " " + resultText(e.Call)
+	case runtime.EventCompact:
+		return compactText(e.Compact)
 	case runtime.EventReminder:
 		return "is reminded: " + clip(e.Text, eventWidth)
 	case runtime.EventRunEnd:
@@ -96,6 +110,44 @@ func eventText(e runtime.Event) string {
 		}
 	}
 	return ""
+}
+
+// childText is what an event of a child that is named by its title has to say:
+// its calls, and what went wrong, but none of its words.
+func childText(e runtime.Event) string {
+	switch e.Kind {
+	case runtime.EventAnswer:
+		return ""
+	case runtime.EventCallStart:
+		return clip(e.Call.Name, 40) + " " + argumentLine(e.Call.Arguments)
+	case runtime.EventCallEnd:
+		if e.Call.Verdict.Class() != "allowed" {
+			return clip(e.Call.Name, 40) + " " + resultText(e.Call)
+		}
+		if strings.HasPrefix(e.Call.Result, "Error [") {
+			return clip(e.Call.Name, 40) + " failed: " + clip(e.Call.Result, eventWidth)
+		}
+		return ""
+	}
+	return eventText(e)
+}
+
+// resultText is how a call was judged and the beginning of its result.
+func resultText(c *runtime.CallRecord) string {
+	return c.Verdict.Class() + ": " + clip(c.Result, eventWidth)
+}
+
+// compactText tells of a history that was shortened. The summary is the
+// model's, for itself.
+func compactText(c *runtime.Compaction) string {
+	switch {
+	case c == nil:
+		return ""
+	case c.Dropped == 0:
+		return fmt.Sprintf("is over its context budget with about %s, of which none can be dropped", plural(c.Before, "token"))
+	default:
+		return fmt.Sprintf("compacts %s: about %d tokens become %d", plural(c.Dropped, "message"), c.Before, c.After)
+	}
 }
 
 // hookText tells of a hook only where it stopped or failed something.
@@ -111,7 +163,18 @@ func argumentLine(arguments string) string {
 	if strings.TrimSpace(arguments) == "" {
 		return "{}"
 	}
-	return clip(arguments, eventWidth)
+	return clip(readable(arguments), eventWidth)
+}
+
+// readable is a call's arguments without the escapes that JSON does not need,
+// such as \u003e for >; text that is no JSON as it is. What cannot be seen is
+// for golden.Visible to show.
+func readable(arguments string) string {
+	value := jsontext.Value(strings.Clone(arguments))
+	if err := value.Format(jsontext.PreserveRawStrings(false), jsontext.EscapeForHTML(false)); err != nil {
+		return arguments
+	}
+	return string(value)
 }
 
 // clip shows a text in one line of at most width characters, nothing in it

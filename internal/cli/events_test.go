@@ -29,6 +29,7 @@ func TestEventsShowDepthAndLabel(t *testing.T) {
 	child(runtime.Event{Kind: runtime.EventCallEnd, Call: &runtime.CallRecord{Name: "glob", Verdict: runtime.VerdictAskDeny, Result: strings.Repeat("é", 130) + "\n"}})
 	child(runtime.Event{Kind: runtime.EventAnswer, Answer: &runtime.Answer{Message: runtime.Message{Content: "its words"}}})
 	child(runtime.Event{Kind: runtime.EventRunEnd, Run: &runtime.Run{Stop: runtime.StopAnswer, Turns: make([]runtime.Turn, 1), Tree: runtime.Usage{Input: 7, Output: 2}}})
+	root(runtime.Event{Kind: runtime.EventCompact, Compact: &runtime.Compaction{Before: 1000, After: 1000}})
 	root(runtime.Event{Kind: runtime.EventReminder, Text: "Reminder: the plan"})
 	root(runtime.Event{Kind: runtime.EventRunEnd})
 
@@ -39,6 +40,7 @@ root → task {"description":"x"}
   ↳ root/1.1 [find the ↵ bug that hid…] hook PreToolUse: not here
   ↳ root/1.1 [find the ↵ bug that hid…] ← glob denied: `+strings.Repeat("é", 100)+`… (30 more)
   ↳ root/1.1 [find the ↵ bug that hid…] ends: answer after 1 turn, 7 input and 2 output tokens
+root is over its context budget with about 1000 tokens, of which none can be dropped
 root is reminded: Reminder: the plan
 `)
 	assert.Equal(t, w.lastUpstream().Status, 429)

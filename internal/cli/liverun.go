@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"time"
 
+	"github.com/tapetree/tapetree/internal/prices"
 	"github.com/tapetree/tapetree/runtime"
 	"github.com/tapetree/tapetree/scenarios"
 )
@@ -15,26 +17,46 @@ import (
 // where it is to be recorded.
 type liveRun struct {
 	name      string
+	profile   string
 	flags     *liveFlags
 	workspace string // used in place; "": made from the scenario
+	events    bool   // as JSON on stdout, in place of lines on stderr and the answer on stdout
 	start     func(ctx context.Context, o scenarios.LiveOptions) (*scenarios.Recorded, error)
 }
 
 // live runs the session and says what was kept and how it ended.
 func (a *app) live(ctx context.Context, l *liveRun) error {
-	secrets := a.secrets()
-	w := &watcher{screen: &console{out: a.err, hide: secrets.MaskKnown}, quiet: a.quiet, hide: secrets.Mask}
-	options, err := a.liveOptions(l.flags, w)
+	if err := l.flags.check(l.profile); err != nil {
+		return err
+	}
+	table, err := a.table(l.flags.prices)
 	if err != nil {
 		return err
 	}
-	options.Workspace = l.workspace
+	secrets := a.secrets()
+	a.screen = &console{out: a.err, hide: secrets.MaskKnown}
+	w := &watcher{screen: a.screen, quiet: a.quiet || l.events, hide: secrets.Mask}
+	options, err := a.liveOptions(l.flags, w.screen)
+	if err != nil {
+		return err
+	}
+	options.Workspace, options.Observe = l.workspace, w.observe
+	stream := &eventStream{out: a.out}
+	if l.events {
+		options.Observe = func(e runtime.Event) { w.observe(e); stream.observe(e) }
+	}
 	ctx, stop := a.interruptible(ctx, "interrupted: ending the session (again to quit at once)")
 	defer stop()
-	recorded, err := l.start(ctx, options)
+	recorded, err := a.watched(ctx, w, l, options)
 	if recorded != nil && recorded.Recording != nil {
-		err = errors.Join(err, a.printFinal(recorded.Run))
+		if !l.events {
+			err = errors.Join(err, a.printFinal(recorded.Run))
+			a.sayUsage(recorded.Run, table)
+		}
 		a.sayWritten(recorded)
+	}
+	if l.events {
+		err = errors.Join(err, stream.result(runOf(recorded), err, table))
 	}
 	if err != nil {
 		return endedEarly(ctx, noAnswer(err, w.lastUpstream()))
@@ -48,6 +70,56 @@ func (a *app) live(ctx context.Context, l *liveRun) error {
 		code = max(code, replayed)
 	}
 	return a.sayStop(recorded.Run, w.lastUpstream(), code)
+}
+
+// watched runs the session with its live lines, where there are any.
+func (a *app) watched(ctx context.Context, w *watcher, l *liveRun, options scenarios.LiveOptions) (*scenarios.Recorded, error) {
+	if scenarios.HasOwnSettings(l.profile) {
+		w.titles = &titles{}
+		w.status = &children{now: time.Now}
+		if !w.quiet {
+			w.screen.live = a.newLiveLines(a.err, w.status.lines)
+		}
+	}
+	if w.screen.live != nil {
+		done := make(chan struct{})
+		defer close(done)
+		go w.tick(done)
+	}
+	defer w.screen.end()
+	return l.start(ctx, options)
+}
+
+// tick draws the live lines each second, for the seconds in them.
+func (w *watcher) tick(done chan struct{}) {
+	ticker := time.NewTicker(time.Second)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+			w.screen.refresh()
+		case <-done:
+			return
+		}
+	}
+}
+
+// runOf is what a live run came to, as far as it got; nil when it did not begin.
+func runOf(recorded *scenarios.Recorded) *runtime.Run {
+	if recorded == nil || recorded.Recording == nil {
+		return nil
+	}
+	return recorded.Run
+}
+
+// sayUsage tells what the session used.
+func (a *app) sayUsage(run *runtime.Run, table *prices.Table) {
+	if run == nil || len(run.Turns) == 0 {
+		return
+	}
+	for _, line := range usageTable(run, table) {
+		a.say("%s", line)
+	}
 }
 
 // sayWritten names the files of a recording.

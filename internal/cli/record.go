@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"os"
+	"strconv"
 
 	"github.com/spf13/cobra"
 	"github.com/tapetree/tapetree/scenarios"
@@ -56,6 +57,12 @@ func (a *app) record(ctx context.Context, o *recordOptions, args []string) error
 	if err != nil {
 		return err
 	}
+	if err := o.check(scenario.Profile); err != nil {
+		return err
+	}
+	if err := o.kept.fit(scenario); err != nil {
+		return err
+	}
 	if err := a.recordWorkspace(scenario, o.workspace); err != nil {
 		return err
 	}
@@ -63,7 +70,7 @@ func (a *app) record(ctx context.Context, o *recordOptions, args []string) error
 		return err
 	}
 	o.answered = scenario.Approve == "all" || scenario.Approve == "none" || scenario.Approve == "script"
-	return a.live(ctx, &liveRun{name: args[0], flags: &o.liveFlags, workspace: o.workspace, start: func(ctx context.Context, live scenarios.LiveOptions) (*scenarios.Recorded, error) {
+	return a.live(ctx, &liveRun{name: args[0], profile: scenario.Profile, flags: &o.liveFlags, workspace: o.workspace, start: func(ctx context.Context, live scenarios.LiveOptions) (*scenarios.Recorded, error) {
 		return scenarios.Record(ctx, found.Source, args[0], live)
 	}})
 }
@@ -84,6 +91,21 @@ func (a *app) recordModel(scenario *scenarios.Scenario, f *liveFlags) error {
 	}
 	if old, err := transcripts.Parse(path, data); err == nil && len(old.Header.Models) > 0 {
 		f.usual = old.Header.Models[0]
+	}
+	return nil
+}
+
+// fit refuses a setting that the scenario does not have: a replay of the
+// recording goes by the scenario.
+func (k keptFlags) fit(scenario *scenarios.Scenario) error {
+	for _, setting := range []struct{ key, flag, has string }{
+		{"child-policy", k.childPolicy, string(scenario.ChildPolicy)},
+		{"context-budget", numberText(k.contextBudget), numberText(scenario.ContextBudget)},
+		{"output-tokens", numberText(k.outputTokens), numberText(scenario.OutputTokens)},
+	} {
+		if setting.flag != "" && setting.flag != setting.has {
+			return badInput("--%s %s: a replay goes by %s, so write the line `%s: %s` there", setting.key, setting.flag, scenario.File, setting.key, setting.flag)
+		}
 	}
 	return nil
 }
@@ -110,4 +132,12 @@ func isWorkspace(path string) error {
 		return badInput("--workspace %s is no folder", path)
 	}
 	return nil
+}
+
+// numberText is a number that was given, "" for none.
+func numberText(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.Itoa(n)
 }

@@ -26,6 +26,10 @@ type replayOptions struct {
 	format     string
 	out        string
 	jobs       int
+	childJobs  int
+	prices     string
+	shuffle    int
+	seed       int64
 }
 
 func (a *app) replayCommand() *cobra.Command {
@@ -42,6 +46,7 @@ Without NAME: every scenario of ./scenarios. NAME stands for
 scenarios/NAME.txtar below --dir; a path is a path.`,
 		Example: `  tapetree replay                    all of ./scenarios
   tapetree replay my-run --update    accept what changed in my-run
+  tapetree replay --shuffle 20       try 20 orders of answers of agents that run at once
   tapetree replay --builtin          the suite inside tapetree`,
 		ValidArgsFunction: a.completeNames,
 		RunE:              a.wrap(func(cmd *cobra.Command, args []string) error { return a.replay(cmd.Context(), o, args) }),
@@ -56,6 +61,10 @@ scenarios/NAME.txtar below --dir; a path is a path.`,
 	flags.StringVar(&o.format, "format", "text", "text, json or junit")
 	flags.StringVar(&o.out, "out", "", "write the report to this `file`")
 	flags.IntVar(&o.jobs, "jobs", goruntime.NumCPU(), "how many scenarios at once")
+	flags.IntVar(&o.childJobs, "child-jobs", defaultChildJobs, "how many children of one turn at once")
+	flags.StringVar(&o.prices, "prices", "", "what tokens cost, for want/budget, as a JSON `file`; else the list prices inside tapetree")
+	flags.IntVar(&o.shuffle, "shuffle", 0, "replay each scenario again with this `number` of orders in which agents that run at once get their answers, and demand the same history each time")
+	flags.Int64Var(&o.seed, "seed", 1, "the `seed` of the first order of --shuffle; the next ones take the next seeds")
 	completeWords(cmd, "format", report.Formats)
 	return cmd
 }
@@ -105,12 +114,16 @@ func resultCode(r scenarios.Result) int {
 
 // replayWishes checks the flags.
 func (a *app) replayWishes(o *replayOptions) (scenarios.ReplayOptions, error) {
-	wishes := scenarios.ReplayOptions{Update: o.update, Strict: o.strict, AllowShell: o.allowShell}
+	wishes := scenarios.ReplayOptions{Update: o.update, Strict: o.strict, AllowShell: o.allowShell, ChildJobs: o.childJobs, Shuffle: o.shuffle, Seed: o.seed}
 	switch {
 	case !slices.Contains(report.Formats, o.format):
 		return wishes, usagef("--format is one of %s, not %q%s", strings.Join(report.Formats, ", "), o.format, didYouMean(o.format, report.Formats, ""))
 	case o.jobs < 1:
 		return wishes, usagef("--jobs is a number from 1, not %d", o.jobs)
+	case o.childJobs < 1:
+		return wishes, usagef("--child-jobs is a number from 1, not %d", o.childJobs)
+	case o.shuffle < 0:
+		return wishes, usagef("--shuffle is a number of orders, not %d", o.shuffle)
 	case o.update && o.builtin:
 		return wishes, usagef("--update cannot change the suite inside tapetree: leave out --builtin")
 	case o.update && a.env("CI") != "":
@@ -123,7 +136,9 @@ func (a *app) replayWishes(o *replayOptions) (scenarios.ReplayOptions, error) {
 		}
 		wishes.MaxAge = age
 	}
-	return wishes, nil
+	table, err := a.table(o.prices)
+	wishes.Prices = table
+	return wishes, err
 }
 
 // parseAge reads days (90d) or what Go calls a duration (12h, 1h30m).

@@ -28,10 +28,14 @@ type runOptions struct {
 	maxTurns  int
 	record    string
 	snapshot  bool
+	format    string
 }
 
 // profileNames lists the profiles that run takes.
-var profileNames = []string{"p06"}
+var profileNames = profiles.Names()
+
+// runFormats lists what run writes to stdout: the answer, or all events.
+var runFormats = []string{"text", "json"}
 
 // modes lists what --mode takes.
 var modes = []string{string(runtime.ModeDefault), string(runtime.ModeAcceptEdits), string(runtime.ModeYolo), string(runtime.ModeReadOnly)}
@@ -50,8 +54,15 @@ scenarios/NAME.txtar, transcripts/NAME.jsonl and golden/NAME.txt below --dir,
 and "tapetree replay NAME" gives it back without a key, your answers included:
 its tools are answered from the transcript. With --snapshot too, the workspace
 as it was before (without .git, links and older snapshots) is kept beside the
-scenario, and file tools run for real on a copy of it.`,
+scenario, and file tools run for real on a copy of it.
+
+With --format json every event of parent and children is one JSON object a line
+on stdout, as it happens, and the last line is the result with what was used.
+
+At the end stands what the session used, by model, and what its subagents
+bought: the context that the parent was spared against all tokens spent.`,
 		Example: `  tapetree run --prompt "What does this project test?"
+  tapetree run --profile mini --sub-model small --prompt "Which packages are there, and what is each for?"
   tapetree run --prompt "Fix the typo in README.md" --record typo`,
 		Args: noArgs,
 		RunE: a.wrap(func(cmd *cobra.Command, _ []string) error { return a.run(cmd.Context(), o) }),
@@ -64,6 +75,7 @@ scenario, and file tools run for real on a copy of it.`,
 	flags.IntVar(&o.maxTurns, "max-turns", 0, "answers before the agent is stopped; 0: what the profile says")
 	flags.StringVar(&o.record, "record", "", "record the session under this `name`")
 	flags.BoolVar(&o.snapshot, "snapshot", false, "with --record: keep a copy of the workspace, so that file tools run for real in a replay")
+	flags.StringVar(&o.format, "format", "text", strings.Join(runFormats, " or "))
 	o.add(flags)
 	completeWords(cmd, "profile", profileNames)
 	completeWords(cmd, "mode", modes)
@@ -84,7 +96,7 @@ func (a *app) run(ctx context.Context, o *runOptions) error {
 		live, err := scenarios.Live(ctx, source, scenario, "", options)
 		return &scenarios.Recorded{Recording: live}, err
 	}
-	return a.live(ctx, &liveRun{name: scenario.Name, flags: &o.liveFlags, workspace: o.workspace, start: start})
+	return a.live(ctx, &liveRun{name: scenario.Name, profile: o.profile, flags: &o.liveFlags, workspace: o.workspace, events: o.format == "json", start: start})
 }
 
 // runScenario checks the flags and puts them into a scenario.
@@ -96,8 +108,13 @@ func (a *app) runScenario(o *runOptions) (*scenarios.Scenario, error) {
 		return nil, usagef("--mode is one of %s, not %q%s", strings.Join(modes, ", "), o.mode, didYouMean(o.mode, modes, ""))
 	case o.snapshot && o.record == "":
 		return nil, usagef("--snapshot goes with --record NAME")
-	case o.maxTurns < 0 || o.maxTurns > profiles.P06.MaxTurns:
-		return nil, usagef("--max-turns is a number from 1 to %d, not %d", profiles.P06.MaxTurns, o.maxTurns)
+	case o.maxTurns < 0 || o.maxTurns > maxTurns(o.profile):
+		return nil, usagef("--max-turns is a number from 1 to %d, not %d", maxTurns(o.profile), o.maxTurns)
+	case !slices.Contains(runFormats, o.format):
+		return nil, usagef("--format is %s, not %q", strings.Join(runFormats, " or "), o.format)
+	}
+	if err := o.check(o.profile); err != nil {
+		return nil, err
 	}
 	if err := isWorkspace(o.workspace); err != nil {
 		return nil, err
@@ -119,7 +136,14 @@ func (a *app) runScenario(o *runOptions) (*scenarios.Scenario, error) {
 	return &scenarios.Scenario{
 		File: source.ScenarioPath(name), Name: name, Transcript: name, Golden: name,
 		Profile: o.profile, Prompt: prompt, Mode: runtime.Mode(o.mode), MaxTurns: o.maxTurns,
+		SubModel: o.subModel, ChildPolicy: runtime.Mode(o.kept.childPolicy), ContextBudget: o.kept.contextBudget, OutputTokens: o.kept.outputTokens,
 	}, nil
+}
+
+// maxTurns is the most turns that a profile's parent can be given.
+func maxTurns(profile string) int {
+	known, _ := profiles.ByName(profile) // checked before
+	return known.MaxTurns
 }
 
 // promptText is the prompt of --prompt, or of stdin for "-".

@@ -43,6 +43,9 @@ func TestRunRecordsWhatReplayGivesBack(t *testing.T) {
 	assert.Equal(t, stderr, `root → write_file {"path":"new.txt","content":"x"}
 root ← write_file allowed: Created new.txt: 1 byte.
 root ends: answer after 2 turns, 8 input and 3 output tokens
+model  input  output
+m          8       3
+own context of root  at most 5 tokens
 wrote `+scenario+`
 wrote `+transcript+`
 wrote `+filepath.Join(dir, "golden", "first.txt")+`
@@ -69,6 +72,9 @@ func TestRunWithoutAPersonDeniesAndGoesOn(t *testing.T) {
 root → write_file {"path":"new.txt","content":"x"}
 root ← write_file denied: Error [permission_denied]: Denied: nobody is there to ask
 root ends: answer after 2 turns, 8 input and 3 output tokens
+model  input  output
+m          8       3
+own context of root  at most 5 tokens
 `)
 	assert.Equal(t, stdout, "All done.\n")
 	assert.Equal(t, code, 0)

@@ -20,7 +20,7 @@ func TestScripts(t *testing.T) {
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
 		Setup: func(e *testscript.Env) error {
-			for _, name := range []string{"CI", "NO_COLOR", "OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_MODEL"} {
+			for _, name := range []string{"CI", "NO_COLOR", "OPENAI_API_KEY", "SUB_OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_MODEL"} {
 				e.Setenv(name, "")
 			}
 			return nil

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/tapetree/tapetree/golden"
 	"github.com/tapetree/tapetree/internal/files"
+	"github.com/tapetree/tapetree/internal/prices"
 	"github.com/tapetree/tapetree/runtime"
 	"github.com/tapetree/tapetree/transcripts"
 )
@@ -123,7 +124,8 @@ func showTree(file *transcripts.File, o *showOptions) (string, error) {
 			return "", err
 		}
 	}
-	return golden.Render(run, golden.Options{Title: title(file), Full: o.full, Notes: usageNotes}), nil
+	text := golden.Render(run, golden.Options{Title: title(file), Full: o.full, Notes: usageNotes})
+	return text + "# " + strings.Join(usageTable(run, prices.List()), "\n# ") + "\n", nil
 }
 
 // findAgent returns the run of one agent of a session.

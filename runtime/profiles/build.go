@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -15,20 +17,28 @@ import (
 // Options is what a session brings to a profile. Model and Workspace are
 // needed; everything else has a useful zero value.
 type Options struct {
-	Model     runtime.Model // of the parent and all its children
+	Model     runtime.Model // of the parent, and of its children without SubLive
 	ModelName string
+	SubModel  string        // the children's model name; "": the parent's
+	SubLive   runtime.Model // who answers the children; nil: Model
 	Workspace *tools.Workspace
 	Env       Env
 
-	Hooks    *runtime.Hooks   // nil: a new one without hooks
-	Policy   runtime.Policy   // nil: the profile's rules with Mode and Approver
-	Mode     runtime.Mode     // "" means runtime.ModeDefault
-	Approver runtime.Approver // nil: nobody is there to ask
-	Identity string
+	Hooks     *runtime.Hooks   // nil: a new one without hooks
+	Policy    runtime.Policy   // nil: the profile's rules with Mode and Approver
+	Mode      runtime.Mode     // "" means runtime.ModeDefault
+	ChildMode runtime.Mode     // a stricter mode for the children; "": none
+	Approver  runtime.Approver // nil: nobody is there to ask
+	Identity  string
 
-	MaxTurns      int     // 0: the profile's, which is also the most
-	ChildMaxTurns int     // likewise
-	System        *string // the whole system text of the parent; nil: the profile's prompt and Env
+	MaxTurns      int             // 0: the profile's, which is also the most
+	ChildMaxTurns int             // likewise
+	ChildJobs     int             // children of one turn at once; 0: runtime.DefaultChildJobs
+	ContextBudget int             // estimated tokens of one request's messages, of parent and child; 0: no budget
+	OutputTokens  int             // the most tokens of one answer, sent as max_tokens by parent and child; 0: not sent
+	Fold          *runtime.Folder // sizes are counted on folded text; nil: as it stands
+	Gate          runtime.Gate    // nil: a call runs when it is reached
+	System        *string         // the whole system text of the parent; nil: the profile's prompt and Env
 	ChildSystem   *string
 
 	// ChildTools, if set, stands in the way of the children's tools factory,
@@ -86,7 +96,7 @@ func Build(p Profile, o Options) (*runtime.Runner, error) {
 	if err != nil {
 		return nil, err // its text is fixed
 	}
-	registry, err := newRegistry(p.Tools, o.Workspace, todo, task)
+	registry, err := newRegistry(p.Kit, p.Tools, o.Workspace, todo, task)
 	if err != nil {
 		return nil, fmt.Errorf("build profile %s: %w", p.Name, err)
 	}
@@ -104,10 +114,23 @@ func Build(p Profile, o Options) (*runtime.Runner, error) {
 		Tape:      o.Tape,
 		Observe:   o.Observe,
 		Stream:    o.Stream,
-		Params:    o.Params,
+		Params:    params(o),
 		Dialect:   o.Dialect,
 		Backoff:   o.Backoff,
+		Parallel:  p.Parallel,
+		ChildJobs: o.ChildJobs,
+		Gate:      o.Gate,
+		Budget:    runtime.Budget{Tokens: o.ContextBudget, Fold: o.Fold},
 	}, nil
+}
+
+// params are the further members of every request.
+func params(o Options) []runtime.Param {
+	if o.OutputTokens == 0 {
+		return o.Params
+	}
+	limit := runtime.Param{Name: "max_tokens", Value: strconv.AppendInt(nil, int64(o.OutputTokens), 10)}
+	return append(slices.Clip(o.Params), limit)
 }
 
 // check fills in the defaults of o and refuses what cannot work.
@@ -118,11 +141,15 @@ func check(p Profile, o *Options) error {
 	if o.Workspace == nil {
 		return errors.New("a workspace is needed")
 	}
-	switch o.Mode = cmp.Or(o.Mode, runtime.ModeDefault); o.Mode {
-	case runtime.ModeDefault, runtime.ModeAcceptEdits, runtime.ModeYolo, runtime.ModeReadOnly:
-	default:
-		return fmt.Errorf("unknown mode %q: use %s, %s, %s or %s", o.Mode,
-			runtime.ModeDefault, runtime.ModeAcceptEdits, runtime.ModeYolo, runtime.ModeReadOnly)
+	o.Mode = cmp.Or(o.Mode, runtime.ModeDefault)
+	if err := cmp.Or(knownMode(o.Mode), knownMode(cmp.Or(o.ChildMode, o.Mode))); err != nil {
+		return err
+	}
+	if err := notNegative(o); err != nil {
+		return err
+	}
+	if p.Directory {
+		o.Env.Workspace = cmp.Or(o.Env.Workspace, o.Workspace.Dir())
 	}
 	o.MaxTurns = cmp.Or(o.MaxTurns, p.MaxTurns)
 	o.ChildMaxTurns = cmp.Or(o.ChildMaxTurns, p.ChildMaxTurns)
@@ -137,28 +164,58 @@ func check(p Profile, o *Options) error {
 	}
 	if o.Policy == nil {
 		o.Policy = &runtime.Permissions{
-			Rules:    maps.Clone(p.Rules),
-			Paths:    maps.Clone(p.Paths),
-			Boundary: o.Workspace,
-			Mode:     o.Mode,
-			Approver: o.Approver,
+			Rules:     maps.Clone(p.Rules),
+			Auto:      maps.Clone(p.Auto),
+			Paths:     maps.Clone(p.Paths),
+			Boundary:  o.Workspace,
+			Mode:      o.Mode,
+			ChildMode: o.ChildMode,
+			Approver:  o.Approver,
 		}
 	}
 	return nil
 }
 
-// newTask makes the task tool: each of its children gets a registry and a todo
-// list of its own.
+func knownMode(mode runtime.Mode) error {
+	switch mode {
+	case runtime.ModeDefault, runtime.ModeAcceptEdits, runtime.ModeYolo, runtime.ModeReadOnly:
+		return nil
+	default:
+		return fmt.Errorf("unknown mode %q: use %s, %s, %s or %s", mode,
+			runtime.ModeDefault, runtime.ModeAcceptEdits, runtime.ModeYolo, runtime.ModeReadOnly)
+	}
+}
+
+func notNegative(o *Options) error {
+	for _, count := range []struct {
+		name  string
+		value int
+	}{{"childJobs", o.ChildJobs}, {"contextBudget", o.ContextBudget}, {"outputTokens", o.OutputTokens}} {
+		if count.value < 0 {
+			return fmt.Errorf("%s must not be negative", count.name)
+		}
+	}
+	return nil
+}
+
+// newTask makes the task tool: each of its children gets a registry, a todo
+// list and a memory of what it has read of its own.
 func newTask(p Profile, o Options) (runtime.Tool, error) {
 	standard := func() (*runtime.Registry, error) {
-		return newRegistry(p.ChildTools, o.Workspace, new(runtime.TodoList))
+		return newRegistry(p.Kit, p.ChildTools, o.Workspace, new(runtime.TodoList))
 	}
 	factory := standard
 	if o.ChildTools != nil {
 		factory = func() (*runtime.Registry, error) { return o.ChildTools(standard) }
 	}
+	model := o.Model
+	if o.SubLive != nil {
+		model = o.SubLive
+	}
 	return runtime.NewTask(runtime.TaskOptions{
-		ModelFactory: func() (runtime.Model, error) { return o.Model, nil },
+		Style:        p.Task,
+		ModelFactory: func() (runtime.Model, error) { return model, nil },
+		ModelName:    o.SubModel,
 		ToolsFactory: factory,
 		SystemPrompt: system(o.ChildSystem, p.ChildPrompt, o.Env),
 		MaxTurns:     o.ChildMaxTurns,
@@ -168,8 +225,10 @@ func newTask(p Profile, o Options) (runtime.Tool, error) {
 }
 
 // newRegistry registers the named tools in the order of names.
-func newRegistry(names []string, ws *tools.Workspace, todo *runtime.TodoList, more ...runtime.Tool) (*runtime.Registry, error) {
-	available, err := tools.Standard(ws)
+func newRegistry(
+	kit func(*tools.Workspace) ([]runtime.Tool, error), names []string, ws *tools.Workspace, todo *runtime.TodoList, more ...runtime.Tool,
+) (*runtime.Registry, error) {
+	available, err := kit(ws)
 	if err != nil {
 		return nil, err
 	}

@@ -48,14 +48,15 @@ type CommandResult struct {
 // not be started, or is that of ctx; the output so far is in the result then
 // too.
 func RunCommand(ctx context.Context, dir, run, command string, limit time.Duration, byteCap int) (CommandResult, error) {
-	return runCommand(ctx, commandRequest{dir: dir, run: run, command: command, limit: limit, byteCap: byteCap})
+	return runCommand(ctx, commandRequest{dir: dir, run: run, words: shellCommand(command), limit: limit, byteCap: byteCap})
 }
 
 type commandRequest struct {
-	dir, run, command string
-	limit             time.Duration
-	byteCap           int
-	fold              *runtime.Folder
+	dir, run string
+	words    []string // the program and its arguments
+	limit    time.Duration
+	byteCap  int
+	fold     *runtime.Folder
 }
 
 func runCommand(ctx context.Context, r commandRequest) (CommandResult, error) {
@@ -71,8 +72,7 @@ func runCommand(ctx context.Context, r commandRequest) (CommandResult, error) {
 	if err := makeRun(r.run); err != nil {
 		return CommandResult{ExitCode: -1}, fmt.Errorf("make run folder: %w", err)
 	}
-	words := shellCommand(r.command)
-	cmd := exec.Command(words[0], words[1:]...)
+	cmd := exec.Command(r.words[0], r.words[1:]...)
 	cmd.Dir, cmd.Env = r.dir, ShellEnv(r.run)
 	out, err := startOutput(cmd, r)
 	if err != nil {

@@ -42,6 +42,9 @@ func (w *Workspace) editFile(ctx context.Context, seen *reads, path, old, new st
 	if err != nil {
 		return "", w.failure(runtime.AccessWrite, "edit", at, err)
 	}
+	if err := seen.permitEdit(at, sha256.Sum256(before)); err != nil {
+		return "", err
+	}
 	after, count := substitute(before, old, new, all)
 	switch {
 	case count == 0:

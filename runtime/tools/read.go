@@ -19,8 +19,12 @@ const defaultLines = 2000
 type sum [sha256.Size]byte
 
 // reads remembers what one agent last saw of each file, by real name. A nil
-// reads remembers nothing.
+// reads remembers nothing and demands nothing.
 type reads struct {
+	// required says that a file is edited only by an agent that has read it,
+	// and as it was when it was read.
+	required bool
+
 	mu   sync.Mutex
 	seen map[string]sum
 }
@@ -46,6 +50,22 @@ func (r *reads) last(name string) (content sum, ok bool) {
 	defer r.mu.Unlock()
 	content, ok = r.seen[name]
 	return content, ok
+}
+
+// permitEdit refuses the edit of a file that this agent must have read and has
+// not, or that is not what it read.
+func (r *reads) permitEdit(at target, now sum) error {
+	if r == nil || !r.required {
+		return nil
+	}
+	switch known, ok := r.last(at.name); {
+	case !ok:
+		return runtime.Failed("cannot edit %s: read it first", at.shown)
+	case known != now:
+		return runtime.Failed("cannot edit %s: it changed since you read it: read it again", at.shown)
+	default:
+		return nil
+	}
 }
 
 // ReadFile returns lines of the file at path: limit of them (0 means 2,000)
@@ -78,10 +98,10 @@ func (w *Workspace) readFile(ctx context.Context, seen *reads, path string, offs
 		return "", w.failure(runtime.AccessRead, "read", at, err)
 	}
 	pieces.Close()
-	seen.note(at.name, content)
 	if part.first > max(part.lines(), 1) {
 		return "", runtime.Failed("cannot read %s from line %d: it has %s", at.shown, part.first, counted(part.lines(), "line"))
 	}
+	seen.note(at.name, content) // not before: what was not shown was not read
 	return w.options.Fold.Expand(part.text()), nil
 }
 

@@ -23,6 +23,16 @@ const maxSeconds = int(MaxLimit / time.Second)
 // is the limit, at most 600; 0 means 120. The error is that of ctx, a failure
 // for the model, or one of ours.
 func (w *Workspace) Shell(ctx context.Context, command string, seconds int) (string, error) {
+	return w.runText(ctx, shellCommand(command), command, seconds)
+}
+
+// Bash is Shell in bash, or in the system's shell where there is no bash.
+func (w *Workspace) Bash(ctx context.Context, command string, seconds int) (string, error) {
+	return w.runText(ctx, bashCommand(command), command, seconds)
+}
+
+// runText runs the program and arguments in words, which stand for command.
+func (w *Workspace) runText(ctx context.Context, words []string, command string, seconds int) (string, error) {
 	if seconds < 0 || seconds > maxSeconds {
 		return "", runtime.Failed("timeout_seconds must be from 1 to %d", maxSeconds)
 	}
@@ -43,7 +53,7 @@ func (w *Workspace) Shell(ctx context.Context, command string, seconds int) (str
 	result, err := runCommand(ctx, commandRequest{
 		dir:     w.dir,
 		run:     run,
-		command: command,
+		words:   words,
 		limit:   limit,
 		byteCap: w.options.ShellBytes,
 		fold:    w.options.Fold,

@@ -253,3 +253,19 @@ func TestAWorkspaceThatACommandRemovedIsToldToTheModel(t *testing.T) {
 	assert.Assert(t, isTold)
 	assert.NilError(t, os.Mkdir(p.dir, 0o755)) // for the cleaning up
 }
+
+// run_bash is bash where there is one, with nothing of a person's start files,
+// and the system's shell elsewhere.
+func TestRunBashRunsBash(t *testing.T) {
+	if _, err := exec.LookPath("bash"); err != nil {
+		t.Skip("no bash here")
+	}
+	p := newPlace(t, Options{})
+	tool := mini(t, p.Workspace)["run_bash"]
+	assert.Equal(t, call(t, tool, `{"command":"[[ a == a ]] && echo {1..3}; exit 3"}`), "1 2 3\n[exit code 3]")
+	assert.Equal(t, call(t, tool, `{"command":"sleep 30","timeout_seconds":1}`), "[ended at the time limit of 1 s]")
+	assert.Equal(t, call(t, tool, `{"command":" "}`), "Error [tool_error]: the command is empty")
+
+	t.Setenv("PATH", t.TempDir())
+	assert.DeepEqual(t, bashCommand("x"), shellCommand("x"))
+}

@@ -45,9 +45,29 @@ func TestSpecialFilesAreRefusedByType(t *testing.T) {
 		if word == "not a regular file" {
 			got, err = p.Glob(t.Context(), "*", path)
 			assert.Equal(t, told(t, got, err), "Error [tool_error]: cannot list "+path+": not a directory")
+			got, err = p.ListFiles(t.Context(), path)
+			assert.Equal(t, told(t, got, err), "Error [tool_error]: cannot list "+path+": not a directory")
 		}
 	}
 	assert.DeepEqual(t, modes(t, p.dir), before)
+}
+
+func TestListFilesNamesTheKindOfWhatIsNoFile(t *testing.T) {
+	p := newPlace(t, Options{})
+	assert.NilError(t, syscall.Mkfifo(filepath.Join(p.dir, "log.pipe"), 0o644))
+	t.Chdir(p.dir) // the path of a socket must be short
+	socket, err := net.Listen("unix", "sock")
+	assert.NilError(t, err)
+	defer socket.Close()
+	p.put(t, "two\nnames", "")
+	p.link(t, "to-pipe", "log.pipe")
+	want := "log.pipe [FIFO]\nsock [socket]\nto-pipe [link]\n\"two\\nnames\""
+	if syscall.Mknod(filepath.Join(p.dir, "zero"), syscall.S_IFCHR|0o666, 1<<8|5) == nil {
+		want += "\nzero [device]"
+	}
+	got, err := p.ListFiles(t.Context(), "")
+	assert.NilError(t, err)
+	assert.Equal(t, got, want)
 }
 
 func modes(t *testing.T, folder string) map[string]string {

@@ -51,14 +51,19 @@ type globArguments struct {
 // missing.
 func Standard(ws *Workspace) ([]runtime.Tool, error) {
 	seen := new(reads)
-	var tools []runtime.Tool
-	for _, build := range []func() (runtime.Tool, error){
+	return built(
 		func() (runtime.Tool, error) { return shellTool(ws) },
 		func() (runtime.Tool, error) { return readTool(ws, seen) },
 		func() (runtime.Tool, error) { return writeTool(ws, seen) },
 		func() (runtime.Tool, error) { return editTool(ws, seen) },
 		func() (runtime.Tool, error) { return globTool(ws) },
-	} {
+	)
+}
+
+// built returns the tools, or the first failure.
+func built(builders ...func() (runtime.Tool, error)) ([]runtime.Tool, error) {
+	var tools []runtime.Tool
+	for _, build := range builders {
 		tool, err := build()
 		if err != nil {
 			return nil, err
@@ -72,17 +77,29 @@ func Standard(ws *Workspace) ([]runtime.Tool, error) {
 func newTool[T any](
 	name string, effect runtime.Effect, handle func(context.Context, runtime.Invocation, T) (string, error),
 ) (runtime.Tool, error) {
-	description, err := descriptions.ReadFile("descriptions/" + name + ".md")
+	description, err := describe(name)
 	if err != nil {
-		return runtime.Tool{}, fmt.Errorf("describe tool %s: %w", name, err)
+		return runtime.Tool{}, err
 	}
-	return runtime.NewTool(name, strings.TrimSpace(string(description)), effect, handle)
+	return runtime.NewTool(name, description, effect, handle)
 }
 
-func shellTool(ws *Workspace) (runtime.Tool, error) {
-	tool, err := newTool("shell", runtime.EffectExternal,
+// describe returns the text of a file in descriptions.
+func describe(file string) (string, error) {
+	text, err := descriptions.ReadFile("descriptions/" + file + ".md")
+	if err != nil {
+		return "", fmt.Errorf("describe tool %s: %w", file, err)
+	}
+	return strings.TrimSpace(string(text)), nil
+}
+
+func shellTool(ws *Workspace) (runtime.Tool, error) { return commandTool("shell", ws.Shell) }
+
+// commandTool makes a tool that runs the text of a command.
+func commandTool(name string, run func(ctx context.Context, command string, seconds int) (string, error)) (runtime.Tool, error) {
+	tool, err := newTool(name, runtime.EffectExternal,
 		func(ctx context.Context, _ runtime.Invocation, args shellArguments) (string, error) {
-			return ws.Shell(ctx, args.Command, args.TimeoutSeconds)
+			return run(ctx, args.Command, args.TimeoutSeconds)
 		})
 	if err == nil {
 		limit := tool.Schema.Properties["timeout_seconds"]

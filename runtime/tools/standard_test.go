@@ -1,7 +1,6 @@
 package tools
 
 import (
-	"io/fs"
 	"strings"
 	"testing"
 
@@ -91,15 +90,4 @@ func TestEachSetOfToolsRemembersItsOwnReading(t *testing.T) {
 	assert.Equal(t, call(t, parent["write_file"], `{"path":"f","content":"1b"}`),
 		"Replaced f: 2 bytes. It had changed since you read it, and that change is gone.")
 	assert.Equal(t, call(t, standard(t, p.Workspace)["write_file"], `{"path":"f","content":"3"}`), "Replaced f: 1 byte.")
-}
-
-func TestEveryDescriptionBelongsToATool(t *testing.T) {
-	tools := standard(t, newPlace(t, Options{}).Workspace)
-	names, err := fs.Glob(descriptions, "descriptions/*.md")
-	assert.NilError(t, err)
-	assert.Equal(t, len(names), len(tools))
-	for _, name := range names {
-		_, ok := tools[strings.TrimSuffix(strings.TrimPrefix(name, "descriptions/"), ".md")]
-		assert.Assert(t, ok, name)
-	}
 }

@@ -21,3 +21,10 @@ func systemEnv(home, temp string) []string {
 func shellCommand(text string) []string {
 	return []string{"powershell.exe", "-NoLogo", "-NoProfile", "-NonInteractive", "-Command", text}
 }
+
+// bashCommand is the program that runs the text of run_bash: PowerShell too.
+func bashCommand(text string) []string { return shellCommand(text) }
+
+// knownShell says that what runs a command reads it as the shell rules do:
+// PowerShell does not.
+const knownShell = false

@@ -33,6 +33,8 @@ type Options struct {
 	Hide func(name string) bool
 	// GlobPaths caps the paths that one glob returns; 0 means 1,000.
 	GlobPaths int
+	// ListNames caps the names that one list_files returns; 0 means 1,000.
+	ListNames int
 }
 
 // The defaults of Options, in the spirit of what agents on the market use: a
@@ -41,6 +43,7 @@ const (
 	defaultReadBytes  = 64 << 10
 	defaultShellBytes = 32 << 10
 	defaultGlobPaths  = 1000
+	defaultListNames  = 1000
 )
 
 // Workspace is the one directory that the file tools of a session can reach.
@@ -95,6 +98,7 @@ func withDefaults(o Options) Options {
 		{&o.ReadBytes, defaultReadBytes},
 		{&o.ShellBytes, defaultShellBytes},
 		{&o.GlobPaths, defaultGlobPaths},
+		{&o.ListNames, defaultListNames},
 	} {
 		if *value.field <= 0 {
 			*value.field = value.standard
