@@ -104,7 +104,7 @@ func (s *Schedule) pass(done <-chan struct{}, index map[place]int, here place) {
 		return
 	}
 	a := s.actor(here.Agent)
-	h := s.wait(&s.gated, &hold{actor: a, call: a.call(here.Call), event: event})
+	h := s.wait(&s.gated, &hold{actor: a, call: a.call(here.Call), event: event, ended: done})
 	s.mu.Unlock()
 	select {
 	case <-h.ready:

@@ -45,6 +45,7 @@ type Schedule struct {
 	mu      sync.Mutex
 	agents  map[runtime.Path]*actor
 	free    bool // nobody waits any more
+	ended   bool // nor any more than for the end of its own context, which is about to come
 	random  *rand.Rand
 	held    []*hold // requests that wait to be drawn
 	pending []*hold // requests that wait for the interrupt
@@ -60,8 +61,9 @@ type Schedule struct {
 type hold struct {
 	actor *actor
 	place runtime.Place
-	event int  // in the gate's order
-	call  *act // nil: a request
+	event int             // in the gate's order
+	call  *act            // nil: a request
+	ended <-chan struct{} // its own context has; nil: it does not look
 	ready chan struct{}
 }
 
@@ -100,14 +102,9 @@ func (s *Schedule) Bind(ctx context.Context) (stop func() bool) {
 	return context.AfterFunc(ctx, func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.release()
+		s.free, s.ended = true, true
+		s.step()
 	})
-}
-
-// release frees everybody, now and later. The lock is held.
-func (s *Schedule) release() {
-	s.free = true
-	s.step()
 }
 
 // Model returns next with the schedule before it.
@@ -130,6 +127,10 @@ func (s *Schedule) waitToAsk(ctx context.Context, at runtime.Place) error {
 	s.mu.Lock()
 	queue := &s.held
 	switch {
+	case s.ended:
+		s.mu.Unlock()
+		<-ctx.Done()
+		return ctx.Err()
 	case s.free:
 		queue = nil
 	case s.options.Pending != nil && s.options.Pending(at):
@@ -141,7 +142,7 @@ func (s *Schedule) waitToAsk(ctx context.Context, at runtime.Place) error {
 		s.mu.Unlock()
 		return ctx.Err()
 	}
-	h := s.wait(queue, &hold{actor: s.actor(baseOf(at.Agent)), place: at})
+	h := s.wait(queue, &hold{actor: s.actor(baseOf(at.Agent)), place: at, ended: ctx.Done()})
 	s.mu.Unlock()
 	select {
 	case <-h.ready:
@@ -211,11 +212,7 @@ func (s *Schedule) letGo(queue *[]*hold, i int) {
 // step lets those go on whose turn it is. The lock is held.
 func (s *Schedule) step() {
 	if s.free {
-		for _, queue := range []*[]*hold{&s.held, &s.pending, &s.gated, &s.last} {
-			for len(*queue) > 0 {
-				s.letGo(queue, 0)
-			}
-		}
+		s.letAllGo()
 		return
 	}
 	if len(s.held)+len(s.pending)+len(s.gated)+len(s.last) == 0 {
@@ -234,6 +231,20 @@ func (s *Schedule) step() {
 		s.letGo(&s.last, 0)
 	case len(s.pending) > 0: // no interrupt comes any more
 		s.letGo(&s.pending, 0)
+	}
+}
+
+// letAllGo ends every wait but those that end with their own context, when it
+// has come to that: what is let go a moment before goes on as if nothing were.
+func (s *Schedule) letAllGo() {
+	for _, queue := range []*[]*hold{&s.held, &s.pending, &s.gated, &s.last} {
+		for i := 0; i < len(*queue); {
+			if s.ended && (*queue)[i].ended != nil {
+				i++
+			} else {
+				s.letGo(queue, i)
+			}
+		}
 	}
 }
 

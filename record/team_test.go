@@ -271,3 +271,70 @@ func TestNothingWaitsForAnInterruptThatDoesNotCome(t *testing.T) {
 	assert.NilError(t, err)
 	assert.Equal(t, run.Stop, runtime.StopAnswer)
 }
+
+// What an agent that has ended did not do holds nobody up, also while others
+// still run.
+func TestWhoHasEndedHoldsNobodyUp(t *testing.T) {
+	done := make(chan struct{})
+	s := NewSchedule(ScheduleOptions{Tape: tapeOf("root/1.1#7.1", "root/1.2#1.1"), Live: allLive})
+	tm := &team{children: 3, turns: 2, write: func(agent runtime.Path, _ int) {
+		if agent == "root/1.2" {
+			close(done)
+		}
+	}}
+	tm.model = s.Model(modelFunc(func(ctx context.Context, req *runtime.Request) (*runtime.Answer, error) {
+		if req.Place.Agent == "root/1.3" && req.Place.Turn == 1 {
+			<-done // runs until the second child has written
+		}
+		return tm.Complete(ctx, req)
+	}))
+	r := tm.runner(t)
+	s.Attach(r)
+	run, err := r.Run(t.Context(), "go")
+	assert.NilError(t, err)
+	assert.Equal(t, run.Stop, runtime.StopAnswer)
+}
+
+// An interrupt that waits for others ends with the session: with its context,
+// or with a fault of ours.
+func TestAnInterruptDoesNotOutliveItsSession(t *testing.T) {
+	broken := errors.New("broken")
+	for _, how := range []string{"cancelled", "broken"} {
+		ctx, cancel := context.WithCancel(t.Context())
+		waiting := make(chan struct{})
+		s := NewSchedule(ScheduleOptions{})
+		tm := &team{children: 2, turns: 3}
+		tm.model = s.Model(modelFunc(func(ctx context.Context, req *runtime.Request) (*runtime.Answer, error) {
+			if req.Place.Agent != "root/1.1" {
+				return tm.Complete(ctx, req)
+			}
+			<-waiting
+			if how == "broken" {
+				return nil, broken
+			}
+			cancel()
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}))
+		r := tm.runner(t)
+		s.Attach(r)
+		before := r.Observe
+		r.Observe = func(e runtime.Event) {
+			before(e)
+			if e.Kind == runtime.EventCallStart && e.Agent == "root/1.2" && e.Turn == 1 {
+				close(waiting)
+				s.Interrupt(e.Agent, e.Call.Number)
+			}
+		}
+		stop := s.Bind(ctx)
+		run, err := r.Run(ctx, "go")
+		stop()
+		cancel()
+		if how == "broken" {
+			assert.ErrorIs(t, err, broken)
+		} else {
+			assert.NilError(t, err)
+			assert.Equal(t, run.Stop, runtime.StopCancelled)
+		}
+	}
+}

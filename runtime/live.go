@@ -44,7 +44,7 @@ type Live struct {
 
 // Complete sends req once. A response that is no complete answer, a failed
 // connect and a silence of Idle are an *UpstreamError; a context that has ended
-// is its error; a base URL that is none, and an *OwnError from HTTP, are errors
+// is its error, with the *UpstreamError of an answer that had begun; a base URL that is none, and an *OwnError from HTTP, are errors
 // of ours.
 func (l *Live) Complete(ctx context.Context, req *Request) (*Answer, error) {
 	config, query, err := l.config()
@@ -76,10 +76,13 @@ func (l *Live) sort(ctx context.Context, err error) error {
 		}
 		return err
 	}
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
 	up, ok := asUpstream(err)
+	if ended := ctx.Err(); ended != nil {
+		if ok && up.Partial != "" { // what was written until then is part of the report
+			return fmt.Errorf("%w: %w", ended, up)
+		}
+		return ended
+	}
 	if !ok {
 		up = connectError(ConnectKind(err), err.Error())
 	}
