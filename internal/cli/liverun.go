@@ -29,6 +29,7 @@ func (a *app) live(ctx context.Context, l *liveRun) error {
 		return err
 	}
 	options.Workspace = l.workspace
+	outlivePipes()
 	ctx, stop := a.interruptible(ctx, "interrupted: ending the session (again to quit at once)")
 	defer stop()
 	recorded, err := l.start(ctx, options)
