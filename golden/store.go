@@ -128,7 +128,12 @@ func write(file, text string) (err error) {
 	return os.Rename(temp.Name(), file)
 }
 
+// removeIfThere looks first: a read-only file system refuses to remove even what
+// is not there.
 func removeIfThere(file string) error {
+	if _, err := os.Lstat(file); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
 	if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("remove %s: %w", file, withoutPath(err))
 	}

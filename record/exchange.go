@@ -39,7 +39,7 @@ func (s *shot) write(o outcome) error {
 	}
 	e := &transcripts.Exchange{
 		Agent: at.Agent, Turn: at.Turn, Try: max(1, at.Try), Wire: "chat",
-		Model: asked.model, Messages: asked.messages, Tools: asked.tools, Params: asked.params,
+		Model: r.redact.member("model", asked.model), Messages: asked.messages, Tools: asked.tools, Params: asked.params,
 	}
 	s.fill(e, o)
 	failed := r.wrote(r.writer.Exchange(e), "record exchange %s", exchangeName(e))

@@ -410,3 +410,17 @@ func TestExchangeBrokenOffByUserIsNotExtra(t *testing.T) {
 	f.End.Stops[0].Reason = runtime.StopUpstreamError
 	assert.DeepEqual(t, findings(r.Report())[0], "replay/extra root#1 exchange root#1 was never asked for")
 }
+
+// A session that was interrupted while it waited for another try has failed
+// tries of the turn it was interrupted in; an answer that nobody asks for is
+// extra all the same.
+func TestFailedTryBeforeAnInterruptionIsNotExtra(t *testing.T) {
+	for body, want := range map[string]int{`{"error":"busy"}`: 0, completion("hi"): 1} {
+		f := &transcripts.File{End: &transcripts.End{Exchanges: 1, Stops: []transcripts.Stop{{Agent: "root", Reason: runtime.StopCancelled}}}}
+		f.Exchanges = []*transcripts.Exchange{{Agent: "root", Turn: 1, Try: 1, Status: 200, Response: []byte(body)}}
+		r, err := NewReplayer(f, ReplayOptions{})
+		assert.NilError(t, err)
+		r.Observe(runtime.Event{Kind: runtime.EventRunEnd, Agent: "root", Run: &runtime.Run{Stop: runtime.StopCancelled}})
+		assert.Equal(t, len(r.Report().Findings), want, body)
+	}
+}

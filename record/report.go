@@ -104,7 +104,7 @@ func (r *Replayer) wholeNotes() []note {
 func (r *Replayer) unused(t *agentTape) []note {
 	var left []*transcripts.Exchange
 	for i, e := range t.exchanges {
-		if !t.used[i] && !r.brokenOffByUser(e) {
+		if !t.used[i] && !r.brokenOffByUser(t, e) {
 			left = append(left, e)
 		}
 	}
@@ -121,9 +121,17 @@ func (r *Replayer) unused(t *agentTape) []note {
 }
 
 // brokenOffByUser reports whether e is the request during which the recorded
-// session was interrupted: a replay that is interrupted there does not ask it.
-func (r *Replayer) brokenOffByUser(e *transcripts.Exchange) bool {
-	return e.StreamEnd == runtime.EndClientClosed && r.recordedStop(baseOf(e.Agent)) == runtime.StopCancelled
+// session was interrupted, or a failed try before it: a replay that is
+// interrupted there asks neither.
+func (r *Replayer) brokenOffByUser(t *agentTape, e *transcripts.Exchange) bool {
+	if r.recordedStop(baseOf(e.Agent)) != runtime.StopCancelled {
+		return false
+	}
+	if e.StreamEnd == runtime.EndClientClosed {
+		return true
+	}
+	_, failed := runtime.Decode(e.Reply(), r.options.Dialect)
+	return failed != nil && e.Turn == t.exchanges[len(t.exchanges)-1].Turn
 }
 
 // CutOff reports whether the recorded session was interrupted before the

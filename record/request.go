@@ -107,7 +107,7 @@ func (p *bodyParser) members(body []byte) ([]byte, error) {
 func (p *bodyParser) member(name string, value jsontext.Value) error {
 	switch name {
 	case "model":
-		text, err := parseNode(p.normal(value))
+		text, err := parseNode(value)
 		if err != nil || text.kind != jsontext.KindString {
 			return errNoChat
 		}

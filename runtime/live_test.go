@@ -248,9 +248,6 @@ func TestLiveCancelled(t *testing.T) {
 	for _, stream := range []bool{true, false} {
 		ctx, cancel := context.WithCancel(t.Context())
 		l := upstream(t, func(w http.ResponseWriter, r *http.Request) {
-			if stream {
-				events(w, sse(delta(`{"content":"half"}`)))
-			}
 			_, _ = io.Copy(io.Discard, r.Body)
 			cancel()
 			<-r.Context().Done()
@@ -258,6 +255,46 @@ func TestLiveCancelled(t *testing.T) {
 		_, err := l.Complete(ctx, liveRequest(stream))
 		assert.Equal(t, err, context.Canceled)
 	}
+}
+
+// hangUp cancels when the first bytes of a response body have been read.
+type hangUp struct{ cancel context.CancelFunc }
+
+func (h hangUp) RoundTrip(req *http.Request) (*http.Response, error) {
+	resp, err := http.DefaultTransport.RoundTrip(req)
+	if err == nil {
+		resp.Body = &hangUpBody{resp.Body, h.cancel}
+	}
+	return resp, err
+}
+
+type hangUpBody struct {
+	io.ReadCloser
+	cancel context.CancelFunc
+}
+
+func (b *hangUpBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if n > 0 {
+		b.cancel()
+	}
+	return n, err
+}
+
+// What a cancelled answer had said is in the report of a child, and in its
+// transcript: the two must be one.
+func TestLiveCancelledKeepsWhatWasWritten(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	l := upstream(t, func(w http.ResponseWriter, r *http.Request) {
+		events(w, sse(delta(`{"content":"half"}`)))
+		<-r.Context().Done()
+	})
+	l.HTTP = hangUp{cancel}
+	_, err := l.Complete(ctx, liveRequest(true))
+	assert.ErrorIs(t, err, context.Canceled)
+	up, ok := errors.AsType[*UpstreamError](err)
+	assert.Assert(t, ok)
+	assert.Equal(t, up.Partial, "half")
 }
 
 func TestLiveNamesFailedConnects(t *testing.T) {

@@ -46,6 +46,9 @@ func (p Path) Depth() int { return strings.Count(string(p), "/") }
 // ParsePath checks that text is an agent path and returns it. An error names
 // the text and shows the form.
 func ParsePath(text string) (Path, error) {
+	if len(text) > longestPath {
+		return "", fmt.Errorf("agent path %q…: is longer than %d bytes", text[:len(Root)], longestPath)
+	}
 	steps := strings.Split(text, "/")
 	if steps[0] != string(Root) {
 		return "", fmt.Errorf("agent path %q: must start with %q, as in root/2.1", text, Root)
@@ -57,6 +60,10 @@ func ParsePath(text string) (Path, error) {
 	}
 	return Path(text), nil
 }
+
+// longestPath is how many bytes an agent path may have: some hundred children,
+// one below the other.
+const longestPath = 1000
 
 func parseDotted(step string) (turn, call int, ok bool) {
 	left, right, found := strings.Cut(step, ".")

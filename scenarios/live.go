@@ -86,7 +86,12 @@ func Live(ctx context.Context, source Source, scenario *Scenario, transcript str
 		return result, runErr
 	}
 	result.Leftover = s.writer.Leftover()
-	return result, errors.Join(runErr, s.keep(result, transcript, o.isNew))
+	kept := s.keep(result, transcript, o.isNew)
+	var ours *runtime.OwnError
+	if errors.As(runErr, &ours) && kept != nil {
+		return result, kept // the failed write again, and what is left
+	}
+	return result, errors.Join(runErr, kept)
 }
 
 // keep puts the finished recording in place. A run that did not come to its end

@@ -234,17 +234,29 @@ func checkPath(p string) string {
 		return "the path has a control character"
 	}
 	for part := range strings.SplitSeq(p, "/") {
-		switch part {
-		case "":
+		switch {
+		case part == "":
 			return "the path has an empty part"
-		case ".":
+		case part == ".":
 			return `the path has a part "."`
-		case "..":
+		case part == "..":
 			return "the path leaves its folder"
+		case len(part) > longestPart:
+			return fmt.Sprintf("the path has a part of more than %d bytes", longestPart)
 		}
+	}
+	if len(p) > longestPath {
+		return fmt.Sprintf("the path has more than %d bytes", longestPath)
 	}
 	return ""
 }
+
+// What every file system takes, the second below a temporary folder on macOS,
+// where a whole path may have 1024 bytes.
+const (
+	longestPart = 255
+	longestPath = 800
+)
 
 // treeNames knows the names of one or more folders, to refuse what would be one
 // file on a case-blind file system and a name that is both file and folder.

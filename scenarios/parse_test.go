@@ -281,6 +281,9 @@ func TestBadScenariosAreRefusedWithTheirLine(t *testing.T) {
 		{"a section and its base64 form", prompt + "-- prompt64 --\nYQ==\n", `x.txtar:3: section "prompt" is there already (line 1)`},
 
 		{"no path", prompt + "-- work/ --\n", `x.txtar:3: section "work/": the path is empty`},
+		{"a name that no file system takes", prompt + "-- work/" + strings.Repeat("n", 256) + " --\n", `x.txtar:3: section "work/` + strings.Repeat("n", 256) + `": the path has a part of more than 255 bytes`},
+		{"a path that no system takes, quoted in part", prompt + "-- work/" + strings.Repeat("d/", 400) + "f --\n",
+			`x.txtar:3: section "work/` + strings.Repeat("d/", 143) + ` … ` + strings.Repeat("d/", 57) + `f": the path has more than 800 bytes`},
 		{"a path that leaves its folder", prompt + "-- work/a/../../b --\n", `x.txtar:3: section "work/a/../../b": the path leaves its folder`},
 		{"an absolute path", prompt + "-- work//etc/x --\n", `x.txtar:3: section "work//etc/x": the path is absolute; write it relative to its folder`},
 		{"a path on a drive", prompt + "-- outside/C:/x --\n", `x.txtar:3: section "outside/C:/x": the path begins with a drive; write it relative to its folder`},

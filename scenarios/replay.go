@@ -158,10 +158,13 @@ func (r *Result) hold(source Source, scenario *Scenario, s *session, o ReplayOpt
 		store = golden.Store{Dir: source.display(goldenFolder, "")}
 	}
 	outcome, err := store.Check(scenario.Golden, r.Golden, o.Update)
-	if err != nil {
+	if err != nil && (o.Update || outcome.Code == "") {
 		return fmt.Errorf("%w: %w", ErrCannotRun, err)
 	}
 	if finding, detail, differs := outcome.Finding(); differs {
+		if err != nil { // that the new one cannot be written hides no difference
+			finding.Message += ": " + err.Error()
+		}
 		finding.Message = strings.Replace(finding.Message, "replay NAME", "replay "+r.Name, 1)
 		r.Findings = append(r.Findings, finding)
 		if detail != "" {

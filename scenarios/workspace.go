@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -48,6 +49,7 @@ func Prepare(s *Scenario, base fs.FS) (*Folders, error) {
 	if real, err := filepath.EvalSymlinks(root); err == nil {
 		root = real // a macOS temp folder stands behind a link
 	}
+	openRoots.Store(root, true)
 	f := &Folders{
 		Root:      root,
 		Workspace: filepath.Join(root, "workspace"),
@@ -212,8 +214,21 @@ func settle(dir string) error {
 	return err
 }
 
+// openRoots holds the path of every Root that was not removed yet.
+var openRoots sync.Map
+
+// RemoveAll takes away the folders of all runs, for a program that quits in the
+// middle of them.
+func RemoveAll() {
+	openRoots.Range(func(root, _ any) bool {
+		_ = (&Folders{Root: root.(string)}).Remove() // nobody is left to be told
+		return true
+	})
+}
+
 // Remove takes the folders away, also those that a run has made unreadable.
 func (f *Folders) Remove() error {
+	openRoots.Delete(f.Root)
 	if os.RemoveAll(f.Root) == nil {
 		return nil
 	}

@@ -197,3 +197,16 @@ func TestFoldersAreNamedByTheirRealPath(t *testing.T) {
 	assert.Equal(t, real, f.Root)
 	assert.Assert(t, strings.HasPrefix(filepath.Base(f.Root), "tapetree-"))
 }
+
+// A program that quits in the middle of runs leaves none of their folders.
+func TestRemoveAllTakesAwayTheFoldersOfAllRuns(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	for range 2 {
+		_, err := Prepare(&Scenario{File: "f", Files: []File{{Path: "a/b", Data: []byte("x")}}}, nil)
+		assert.NilError(t, err)
+	}
+	RemoveAll()
+	left, err := os.ReadDir(os.Getenv("TMPDIR"))
+	assert.NilError(t, err)
+	assert.Equal(t, len(left), 0)
+}

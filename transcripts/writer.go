@@ -48,6 +48,7 @@ func Create(path string, h Header) (*Writer, error) {
 		return nil, err
 	}
 	if err := w.append(w.coder.header(&h)); err != nil {
+		w.remove()
 		w.release()
 		return nil, err
 	}
@@ -184,7 +185,10 @@ func (w *Writer) append(lines []byte) error {
 		return nil
 	}
 	_ = w.partial.Truncate(w.size) // a torn last line can be read as well
-	w.err = fmt.Errorf("write %s: %w; what was finished is kept there", w.partialPath(), reason(err))
+	w.err = fmt.Errorf("write %s: %w", w.partialPath(), reason(err))
+	if w.size > 0 {
+		w.err = fmt.Errorf("%w; what was finished is kept there", w.err)
+	}
 	return w.err
 }
 

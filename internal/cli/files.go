@@ -7,10 +7,20 @@ import (
 )
 
 // writeFile puts data in place in one step: whoever reads sees the old file or
-// the new one, and a full disk leaves the old one. The folder is made.
+// the new one, and a full disk leaves the old one. The folder is made. A link
+// stays one, and what is no regular file, such as /dev/stdout or a pipe, is
+// written to and never replaced.
 func writeFile(path string, data []byte) (err error) {
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return fmt.Errorf("write %s: it is a folder", path)
+	info, err := os.Stat(path)
+	switch {
+	case err == nil && info.IsDir():
+		return badInput("write %s: it is a folder", path)
+	case err == nil && !info.Mode().IsRegular():
+		return writeInto(path, data)
+	case err == nil:
+		if real, err := filepath.EvalSymlinks(path); err == nil {
+			path = real
+		}
 	}
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -40,4 +50,20 @@ func writeFile(path string, data []byte) (err error) {
 		return err
 	}
 	return os.Rename(temp.Name(), path)
+}
+
+// writeInto writes to what is there.
+func writeInto(path string, data []byte) error {
+	file, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, reason(err))
+	}
+	_, err = file.Write(data)
+	if closed := file.Close(); err == nil {
+		err = closed
+	}
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, reason(err))
+	}
+	return nil
 }

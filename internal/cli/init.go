@@ -38,6 +38,9 @@ func (a *app) initialize() error {
 	if info, err := os.Stat(a.dir); err == nil && !info.IsDir() {
 		return badInput("--dir %s is no folder", a.dir)
 	}
+	if err := a.checkFolders(); err != nil {
+		return err
+	}
 	files, err := firstFiles()
 	if err != nil {
 		return err

@@ -45,6 +45,7 @@ func (a *app) live(ctx context.Context, l *liveRun) error {
 	if l.events {
 		options.Observe = func(e runtime.Event) { w.observe(e); stream.observe(e) }
 	}
+	outlivePipes()
 	ctx, stop := a.interruptible(ctx, "interrupted: ending the session (again to quit at once)")
 	defer stop()
 	recorded, err := a.watched(ctx, w, l, options)

@@ -129,6 +129,9 @@ func (a *app) runScenario(o *runOptions) (*scenarios.Scenario, error) {
 	}
 	source := scenarios.DirSource(a.dir)
 	if o.record != "" {
+		if err := a.checkFolders(); err != nil {
+			return nil, err
+		}
 		if err := a.mustBeNew(name, source.ScenarioPath(name), source.TranscriptPath(name)); err != nil {
 			return nil, err
 		}
@@ -146,12 +149,19 @@ func maxTurns(profile string) int {
 	return known.MaxTurns
 }
 
+// longestPrompt is how many bytes of stdin are read for a prompt: several times
+// what the largest context holds.
+const longestPrompt = 16 << 20
+
 // promptText is the prompt of --prompt, or of stdin for "-".
 func (a *app) promptText(flag string) (string, error) {
 	if flag == "-" {
-		data, err := io.ReadAll(a.in)
-		if err != nil {
+		data, err := io.ReadAll(io.LimitReader(a.in, longestPrompt+1))
+		switch {
+		case err != nil:
 			return "", fmt.Errorf("read prompt from stdin: %w", err)
+		case len(data) > longestPrompt:
+			return "", badInput("the prompt on stdin is longer than %d MiB, which no model reads", longestPrompt>>20)
 		}
 		flag = strings.TrimSuffix(string(data), "\n")
 	}

@@ -56,16 +56,33 @@ func (a *app) openSource(builtin bool) (*source, error) {
 	if info, err := os.Stat(a.dir); err != nil || !info.IsDir() {
 		return nil, badInput("--dir %s is no folder", a.dir)
 	}
-	where := filepath.Join(a.dir, "scenarios")
-	if !filepath.IsAbs(where) && !strings.HasPrefix(where, "..") {
-		where = "." + string(filepath.Separator) + where
+	if err := a.checkFolders(); err != nil {
+		return nil, err
 	}
-	if info, err := os.Stat(where); err == nil && !info.IsDir() {
-		return nil, badInput("%s is a file; a folder of scenarios belongs there", where)
-	}
+	where := a.folder("scenarios")
 	found := scenarios.DirSource(a.dir)
 	names, err := found.Names()
 	return &source{found, names, where}, err
+}
+
+// folder names a folder of the project as messages do.
+func (a *app) folder(name string) string {
+	where := filepath.Join(a.dir, name)
+	if !filepath.IsAbs(where) && !strings.HasPrefix(where, "..") {
+		where = "." + string(filepath.Separator) + where
+	}
+	return where
+}
+
+// checkFolders refuses a project in which a file stands where a folder belongs,
+// before anything is asked of a model or written.
+func (a *app) checkFolders() error {
+	for _, name := range []string{"scenarios", "transcripts", "golden"} {
+		if info, err := os.Stat(a.folder(name)); err == nil && !info.IsDir() {
+			return badInput("%s is a file; a folder of %s belongs there", a.folder(name), strings.Replace(name, "golden", "golden histories", 1))
+		}
+	}
+	return nil
 }
 
 // find checks that a scenario with this name exists.
