@@ -174,11 +174,15 @@ func (r *Replayer) Complete(ctx context.Context, req *runtime.Request) (*runtime
 	if err != nil {
 		return nil, err
 	}
-	dialect := r.options.Dialect
-	if r.options.SubDialect != nil && at.Agent.Depth() > 0 {
-		dialect = *r.options.SubDialect
+	return runtime.Decode(expandReply(r.options.Fold, e), r.dialect(at.Agent))
+}
+
+// dialect is how an agent's answers are read.
+func (r *Replayer) dialect(agent runtime.Path) runtime.Dialect {
+	if r.options.SubDialect != nil && agent.Depth() > 0 {
+		return *r.options.SubDialect
 	}
-	return runtime.Decode(expandReply(r.options.Fold, e), dialect)
+	return r.options.Dialect
 }
 
 // take uses up the exchange at a place and compares its request.

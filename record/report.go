@@ -2,6 +2,7 @@ package record
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -146,6 +147,60 @@ func (r *Replayer) CutOff(at runtime.Place) bool {
 	}
 	i, found := t.index[[2]int{at.Turn, max(1, at.Try)}]
 	return !found || t.exchanges[i].StreamEnd == runtime.EndClientClosed
+}
+
+// CutOffIn returns the try of a turn during which, or before which, the recorded
+// session was interrupted; 0 for a turn that was answered or never asked for.
+func (r *Replayer) CutOffIn(agent runtime.Path, turn int) int {
+	t := r.agents[agent]
+	if t == nil || r.recordedStop(agent) != runtime.StopCancelled {
+		return 0
+	}
+	try := 1
+	for ; ; try++ {
+		i, found := t.index[[2]int{turn, try}]
+		if !found {
+			break
+		}
+		e := t.exchanges[i]
+		if e.StreamEnd == runtime.EndClientClosed {
+			return try
+		}
+		if _, failed := runtime.Decode(e.Reply(), r.options.Dialect); failed == nil {
+			return 0
+		}
+	}
+	if try == 1 {
+		return 0
+	}
+	return try
+}
+
+// BrokenOff is what a request comes to that is interrupted at ended, the end of
+// its context, where the recorded one was: the same error, with what the
+// recorded answer had said until then.
+func (r *Replayer) BrokenOff(ended error, req *runtime.Request) error {
+	at := place{Agent: req.Place.Agent, Turn: req.Place.Turn, Try: max(1, req.Place.Try)}
+	t := r.agents[at.Agent]
+	if t == nil || !r.CutOff(req.Place) {
+		return ended
+	}
+	t.mu.Lock()
+	i, found := t.index[[2]int{at.Turn, at.Try}]
+	unused := found && !t.used[i]
+	t.mu.Unlock()
+	if !unused {
+		return ended
+	}
+	e, err := r.take(t, at, req)
+	if err != nil {
+		return ended
+	}
+	_, err = runtime.Decode(expandReply(r.options.Fold, e), r.dialect(at.Agent))
+	if failed, ok := errors.AsType[*runtime.UpstreamError](err); ok && failed.Partial != "" {
+		return fmt.Errorf("%w: %w", ended, failed)
+	}
+	return ended
 }
 
 func (r *Replayer) recordedStop(agent runtime.Path) runtime.StopReason {

@@ -35,6 +35,7 @@ type session struct {
 	recorder *record.Recorder
 
 	schedule *record.Schedule
+	cancel   context.CancelFunc // ends the run
 
 	mu        sync.Mutex
 	asked     int
@@ -98,8 +99,8 @@ func newReplaySession(source Source, scenario *Scenario, tape *transcripts.File,
 		s.schedule = s.newSchedule(o)
 		approver := s.tapedApprover()
 		err = s.compose(composition{
-			model: s.schedule.Model(s.replayer), modelName: firstWord(append([]string{scenario.Model}, tape.Header.Models...)...),
-			subModel: s.tapedSubModel(), childJobs: o.ChildJobs,
+			model: s.tapedModel(), modelName: firstWord(append([]string{scenario.Model}, tape.Header.Models...)...),
+			subModel: s.tapedSubModel(), childJobs: s.childJobs(o.ChildJobs),
 			approver: approver, tape: s.tapeOf(), env: tape.Header.Env, stream: streams(tape),
 			dialect: dialect, observers: []runtime.Observer{s.replayer.Observe},
 		})
@@ -109,6 +110,15 @@ func newReplaySession(source Source, scenario *Scenario, tape *transcripts.File,
 		return nil, err
 	}
 	return s, nil
+}
+
+// tapedModel answers a replay from its transcript.
+func (s *session) tapedModel() runtime.Model {
+	model := s.schedule.Model(s.replayer)
+	if s.scenario.Interrupt == nil {
+		return model
+	}
+	return interruptedModel{model, s}
 }
 
 // tapeOf is where calls that do not run are answered from. It is asked for
@@ -219,7 +229,8 @@ func (s *session) limits() Limits {
 func (s *session) run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	s.runner.Observe = observeAll(s.runner.Observe, s.scenario.Interrupt.observe(s.schedule, cancel))
+	s.cancel = cancel
+	s.runner.Observe = observeAll(s.runner.Observe, s.scenario.Interrupt.observe(s))
 	if s.scenario.Timeout > 0 {
 		var stop context.CancelFunc
 		ctx, stop = context.WithTimeoutCause(ctx, s.scenario.Timeout, errTimeout)

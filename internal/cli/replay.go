@@ -16,6 +16,9 @@ import (
 	"github.com/tapetree/tapetree/scenarios"
 )
 
+// firstSeed is the seed of --shuffle when --seed is not given.
+const firstSeed = 1
+
 type replayOptions struct {
 	builtin    bool
 	update     bool
@@ -64,7 +67,7 @@ scenarios/NAME.txtar below --dir; a path is a path.`,
 	flags.IntVar(&o.childJobs, "child-jobs", defaultChildJobs, "how many children of one turn at once")
 	flags.StringVar(&o.prices, "prices", "", "what tokens cost, for want/budget, as a JSON `file`; else the list prices inside tapetree")
 	flags.IntVar(&o.shuffle, "shuffle", 0, "replay each scenario again with this `number` of orders in which agents that run at once get their answers, and demand the same history each time")
-	flags.Int64Var(&o.seed, "seed", 1, "the `seed` of the first order of --shuffle; the next ones take the next seeds")
+	flags.Int64Var(&o.seed, "seed", firstSeed, "the `seed` of the first order of --shuffle; the next ones take the next seeds")
 	completeWords(cmd, "format", report.Formats)
 	return cmd
 }
@@ -122,6 +125,8 @@ func (a *app) replayWishes(o *replayOptions) (scenarios.ReplayOptions, error) {
 		return wishes, usagef("--jobs is a number from 1, not %d", o.jobs)
 	case o.childJobs < 1:
 		return wishes, usagef("--child-jobs is a number from 1, not %d", o.childJobs)
+	case o.seed != firstSeed && o.shuffle == 0:
+		return wishes, usagef("--seed goes with --shuffle N")
 	case o.shuffle < 0:
 		return wishes, usagef("--shuffle is a number of orders, not %d", o.shuffle)
 	case o.update && o.builtin:
