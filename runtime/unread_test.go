@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"net/http"
+	"strings"
 	"testing"
 
 	"gotest.tools/v3/assert"
@@ -52,13 +53,19 @@ func TestLiveReportsACodingThatItCannotRead(t *testing.T) {
 
 // An upstream that goes on after [DONE] cannot spoil the answer, or hold it up.
 func TestLiveStopsReadingSoonAfterDone(t *testing.T) {
+	sent := make(chan int, 1)
+	more := sse(delta(`{"content":"` + strings.Repeat("more", 8<<10) + `"}`))
 	l := upstream(t, func(w http.ResponseWriter, r *http.Request) {
 		events(w, sse(delta(`{"content":"hi"}`)), "data: [DONE]\n\n")
-		for r.Context().Err() == nil {
-			events(w, sse(delta(`{"content":" and more"}`)))
+		count := 0
+		for ; r.Context().Err() == nil; count++ {
+			events(w, more)
 		}
+		sent <- count
 	})
 	answer, err := l.Complete(t.Context(), liveRequest(true))
 	assert.NilError(t, err)
 	assert.Equal(t, answer.Message.Content, "hi")
+	// What lies in the sockets' buffers was sent too; the limit is beyond that.
+	assert.Assert(t, <-sent*len(more) < DefaultMaxBytes/2)
 }

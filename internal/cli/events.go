@@ -106,7 +106,7 @@ func eventText(e runtime.Event) string {
 		return "is reminded: " + clip(e.Text, eventWidth)
 	case runtime.EventRunEnd:
 		if e.Run != nil {
-			return fmt.Sprintf("ends: %s after %s, %d input and %d output tokens", e.Run.Stop, plural(len(e.Run.Turns), "turn"), e.Run.Tree.Input, e.Run.Tree.Output)
+			return fmt.Sprintf("ends: %s after %s, %d input and %d output tokens", firstOf(string(e.Run.Stop), "broken off"), plural(len(e.Run.Turns), "turn"), e.Run.Tree.Input, e.Run.Tree.Output)
 		}
 	}
 	return ""
