@@ -31,6 +31,7 @@ type longString struct {
 // newArguments reads the text of a call's arguments; clean is applied to every
 // string in it. It reports false for a text that is no JSON.
 func newArguments(text string, clean func(string) string, full bool) (arguments, bool) {
+	text = inReadingOrder(text)
 	d := jsontext.NewDecoder(strings.NewReader(text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	a := &argumentReader{decoder: d, clean: clean, full: full}
 	node, err := a.value("")

@@ -175,7 +175,9 @@ func (l *loop) askTurn(ctx context.Context, turn *Turn) (Place, *UpstreamError, 
 	req.Tools = l.Tools.Definitions()
 	answer, failed, err := l.ask(ctx, req, func(failed *UpstreamError, cancelled bool) {
 		l.wrote(failed.Partial)
-		if !cancelled {
+		if cancelled {
+			l.run.Usage = l.run.Usage.Add(failed.Usage)
+		} else {
 			turn.Failed = append(turn.Failed, FailedTry{Status: failed.Status, Kind: failed.Kind})
 			l.failTry(turn, failed)
 		}

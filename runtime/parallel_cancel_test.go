@@ -88,7 +88,7 @@ func TestCancelledChildren(t *testing.T) {
 		assert.DeepEqual(t, got, []string{
 			"1.1 a task allow: report\n\n(subagent \"done\": 2 messages, 10 input tokens, 1 output tokens)",
 			"1.2 b" + incomplete + "so far\n\n(subagent \"calls\": 3 messages, 10 input tokens, 1 output tokens)",
-			"1.3 c" + incomplete + "half a\n\n(subagent \"asks\": 1 messages, 0 input tokens, 0 output tokens)",
+			"1.3 c" + incomplete + "half a\n\n(subagent \"asks\": 1 messages, 3 input tokens, 0 output tokens)",
 			"1.4 d" + incomplete + "(subagent \"waits\": 1 messages, 0 input tokens, 0 output tokens)",
 			"1.5 e task interrupted: " + interrupted,
 		})

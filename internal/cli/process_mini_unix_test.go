@@ -6,7 +6,11 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
+	goruntime "runtime"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -105,4 +109,65 @@ func TestAnInterruptedSessionKeepsItsPlaces(t *testing.T) {
 			assert.Equal(t, code, 0, stdout+news)
 		}
 	}
+}
+
+// Ctrl-C ends the commands of all children with everything they started:
+// afterwards not one of their process groups has a member.
+func TestCtrlCLeavesNoProcessOfAnyChild(t *testing.T) {
+	names := []string{"one", "two", "three"}
+	p := newProcess(t, func(w http.ResponseWriter, r *http.Request) {
+		raw, _ := io.ReadAll(r.Body)
+		brief := briefOf.FindSubmatch(raw)
+		if brief == nil {
+			answerTasks(w)
+			return
+		}
+		// The command writes down its process group, then waits for good, as does one that it started.
+		command := "echo $$ > " + string(brief[1]) + ".pid; sleep 3600 & sleep 3600; true"
+		answerCalls(w, callJSON("r_"+string(brief[1]), "run_bash", `{"command":"`+command+`"}`), 50, 40)
+	}, append(recording, "--profile", "mini")...)
+	assert.NilError(t, p.Start())
+	for _, name := range names {
+		for groupOf(p, name) == 0 {
+			goruntime.Gosched()
+		}
+	}
+	assert.NilError(t, p.Process.Signal(os.Interrupt))
+	_ = p.Wait()
+	assert.Equal(t, p.ProcessState.ExitCode(), exitInterrupted, p.stderr.String())
+	var groups []int
+	for _, name := range names {
+		groups = append(groups, groupOf(p, name))
+	}
+	assert.DeepEqual(t, membersOf(t, groups), []string(nil))
+}
+
+// membersOf lists the processes of the groups that are alive; one that has
+// ended and waits for its parent's look is not.
+func membersOf(t *testing.T, groups []int) []string {
+	t.Helper()
+	list, err := exec.Command("ps", "-eo", "pgid=,stat=,args=").Output()
+	assert.NilError(t, err)
+	var members []string
+	for _, line := range strings.Split(string(list), "\n") {
+		fields := strings.Fields(line)
+		if len(fields) < 2 || strings.HasPrefix(fields[1], "Z") {
+			continue
+		}
+		if group, err := strconv.Atoi(fields[0]); err == nil && slices.Contains(groups, group) {
+			members = append(members, line)
+		}
+	}
+	return members
+}
+
+// groupOf reads the process group that a child's command wrote down; 0 for none
+// yet.
+func groupOf(p *process, name string) int {
+	data, err := os.ReadFile(filepath.Join(p.dir, "work", name+".pid"))
+	if err != nil {
+		return 0
+	}
+	group, _ := strconv.Atoi(strings.TrimSpace(string(data))) // a half-written file is read again
+	return group
 }
