@@ -51,26 +51,32 @@ func notInID(r rune) bool {
 	return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '_' || r == '-')
 }
 
-// replace renames the ids inside a text that agent's history holds.
+// replace renames the ids inside a text that agent's history holds. A text
+// without one is returned as it is, not copied.
 func (n *names) replace(agent runtime.Path, text string) string {
 	if len(n.any) == 0 || len(text) < idLength {
 		return text
 	}
 	var out strings.Builder
-	for rest := text; rest != ""; {
-		start := strings.IndexFunc(rest, func(r rune) bool { return !notInID(r) })
-		if start < 0 {
-			start = len(rest)
+	copied := 0
+	for start := 0; start < len(text); {
+		end := start
+		for end < len(text) && !notInID(rune(text[end])) { // ids are ASCII, so bytes do
+			end++
 		}
-		out.WriteString(rest[:start])
-		rest = rest[start:]
-		end := strings.IndexFunc(rest, notInID)
-		if end < 0 {
-			end = len(rest)
+		if end-start >= idLength {
+			if name := n.word(agent, text[start:end]); name != text[start:end] {
+				out.WriteString(text[copied:start])
+				out.WriteString(name)
+				copied = end
+			}
 		}
-		out.WriteString(n.word(agent, rest[:end]))
-		rest = rest[end:]
+		start = end + 1
 	}
+	if copied == 0 {
+		return text
+	}
+	out.WriteString(text[copied:])
 	return out.String()
 }
 
