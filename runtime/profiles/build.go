@@ -165,7 +165,7 @@ func check(p Profile, o *Options) error {
 	if o.Policy == nil {
 		o.Policy = &runtime.Permissions{
 			Rules:     maps.Clone(p.Rules),
-			Auto:      maps.Clone(p.Auto),
+			Auto:      bind(p.Auto, o.Workspace),
 			Paths:     maps.Clone(p.Paths),
 			Boundary:  o.Workspace,
 			Mode:      o.Mode,
@@ -196,6 +196,15 @@ func notNegative(o *Options) error {
 		}
 	}
 	return nil
+}
+
+// bind gives the profile's rules for calls without a question their workspace.
+func bind(rules map[string]func(*tools.Workspace, string) bool, ws *tools.Workspace) map[string]func(string) bool {
+	bound := make(map[string]func(string) bool, len(rules))
+	for tool, rule := range rules {
+		bound[tool] = func(arguments string) bool { return rule(ws, arguments) }
+	}
+	return bound
 }
 
 // newTask makes the task tool: each of its children gets a registry, a todo

@@ -222,3 +222,23 @@ func TestMiniTexts(t *testing.T) {
 		assert.Check(t, strings.Contains(child, say), say)
 	}
 }
+
+// TestMiniCommandThroughALinkAsks: a listed command is judged in its workspace,
+// where a link leads out and a file stays in.
+func TestMiniCommandThroughALinkAsks(t *testing.T) {
+	s := &script{answers: map[runtime.Path][]string{"root": {
+		call("a", "run_bash", `{"command":"cat door"}`), call("b", "run_bash", `{"command":"cat inside"}`), done,
+	}}}
+	o := options(t, s)
+	outside := filepath.Join(t.TempDir(), "secret")
+	assert.NilError(t, os.WriteFile(outside, []byte("secret"), 0o600))
+	if err := os.Symlink(outside, filepath.Join(o.Workspace.Dir(), "door")); err != nil {
+		t.Skip("this system makes no links: ", err)
+	}
+	assert.NilError(t, os.WriteFile(filepath.Join(o.Workspace.Dir(), "inside"), []byte("inside"), 0o600))
+	_, got := runMini(t, o)
+	assert.DeepEqual(t, results(got), []string{
+		"deny: Error [permission_denied]: Denied: nobody is there to ask",
+		"allow: inside\n[exit code 0]",
+	})
+}

@@ -12,20 +12,22 @@ import (
 
 // Profile describes a parent and its children as data. Build makes it live.
 type Profile struct {
-	Name          string
-	Prompt        string // of the parent, without the environment block
-	ChildPrompt   string
-	Kit           func(*tools.Workspace) ([]runtime.Tool, error) // makes the tools of one agent, with a memory of their own
-	Tools         []string                                       // of the parent, in the order the model sees them
-	ChildTools    []string
-	Task          runtime.TaskStyle
-	Parallel      []string // tools whose calls run together when a turn has no others
-	Rules         map[string]runtime.Rule
-	Auto          map[string]func(arguments string) bool // of tools that ask: the calls that go without a question
-	Paths         map[string]runtime.PathArgument        // the tools that the boundary binds
-	Directory     bool                                   // the environment block always names the workspace
-	MaxTurns      int                                    // of the parent; the default and the most
-	ChildMaxTurns int                                    // likewise of a child
+	Name        string
+	Prompt      string // of the parent, without the environment block
+	ChildPrompt string
+	Kit         func(*tools.Workspace) ([]runtime.Tool, error) // makes the tools of one agent, with a memory of their own
+	Tools       []string                                       // of the parent, in the order the model sees them
+	ChildTools  []string
+	Task        runtime.TaskStyle
+	Parallel    []string // tools whose calls run together when a turn has no others
+	Rules       map[string]runtime.Rule
+	// Auto says of tools that ask which calls go without a question in a
+	// workspace: what a link or a setting there leads to counts too.
+	Auto          map[string]func(ws *tools.Workspace, arguments string) bool
+	Paths         map[string]runtime.PathArgument // the tools that the boundary binds
+	Directory     bool                            // the environment block always names the workspace
+	MaxTurns      int                             // of the parent; the default and the most
+	ChildMaxTurns int                             // likewise of a child
 }
 
 //go:embed p06.md
@@ -90,7 +92,7 @@ var Mini = Profile{
 		"edit_file":          runtime.RuleAsk,
 		"run_bash":           runtime.RuleAsk,
 	},
-	Auto: map[string]func(string) bool{"run_bash": tools.AutoAllowed},
+	Auto: map[string]func(*tools.Workspace, string) bool{"run_bash": (*tools.Workspace).AutoAllowed},
 	Paths: map[string]runtime.PathArgument{
 		"read_file":  {Argument: "path", Access: runtime.AccessRead},
 		"list_files": {Argument: "path", Access: runtime.AccessRead},
