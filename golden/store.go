@@ -103,17 +103,17 @@ func (s Store) path(name string) string {
 func write(file, text string) (err error) {
 	dir := filepath.Dir(file)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("make folder for golden history %s: %w", file, withoutPath(err))
+		return fmt.Errorf("make folder for golden history %s: %w", file, files.Reason(err))
 	}
 	temp, err := os.CreateTemp(dir, "."+filepath.Base(file)+".*")
 	if err != nil {
-		return fmt.Errorf("write golden history %s: %w", file, withoutPath(err))
+		return fmt.Errorf("write golden history %s: %w", file, files.Reason(err))
 	}
 	defer func() {
 		if err != nil {
 			_ = temp.Close()
 			_ = os.Remove(temp.Name())
-			err = fmt.Errorf("write golden history %s: %w", file, withoutPath(err))
+			err = fmt.Errorf("write golden history %s: %w", file, files.Reason(err))
 		}
 	}()
 	if _, err := temp.WriteString(text); err != nil {
@@ -135,23 +135,9 @@ func removeIfThere(file string) error {
 		return nil
 	}
 	if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("remove %s: %w", file, withoutPath(err))
+		return fmt.Errorf("remove %s: %w", file, files.Reason(err))
 	}
 	return nil
-}
-
-// withoutPath drops the path that an error of the file system repeats.
-func withoutPath(err error) error {
-	var pathError *fs.PathError
-	var linkError *os.LinkError
-	switch {
-	case errors.As(err, &pathError):
-		return pathError.Err
-	case errors.As(err, &linkError):
-		return linkError.Err
-	default:
-		return err
-	}
 }
 
 // Orphans lists, sorted, the files of a folder that end in ending (".txt",
@@ -162,7 +148,7 @@ func Orphans(folder fs.FS, ending string, names []string) ([]string, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("list folder: %w", withoutPath(err))
+		return nil, fmt.Errorf("list folder: %w", files.Reason(err))
 	}
 	known := map[string]bool{}
 	for _, name := range names {

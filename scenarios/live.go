@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/tapetree/tapetree/internal/files"
 	"github.com/tapetree/tapetree/record"
 	"github.com/tapetree/tapetree/runtime"
 	"github.com/tapetree/tapetree/transcripts"
@@ -173,7 +174,7 @@ func (s *session) connect(transcript string, o LiveOptions) error {
 	return s.compose(composition{
 		model: model, modelName: firstWord(s.scenario.Model, o.Model),
 		subModel: firstWord(s.scenario.SubModel, o.SubModel), subLive: sub, childJobs: o.ChildJobs,
-		approver: s.liveApprover(o.Approver), env: env, stream: o.Stream,
+		approver: s.approver(o.Approver), env: env, stream: o.Stream,
 		dialect: model.Dialect, backoff: o.Backoff, observers: observers,
 	})
 }
@@ -202,7 +203,7 @@ func (s *session) models(o LiveOptions) []string {
 
 func (s *session) startRecorder(transcript string, env transcripts.Env, now func() time.Time, o LiveOptions) error {
 	if err := os.MkdirAll(filepath.Dir(transcript), 0o755); err != nil {
-		return fmt.Errorf("%w: make the transcripts folder %s: %w", ErrCannotRun, filepath.Dir(transcript), withoutPath(err))
+		return fmt.Errorf("%w: make the transcripts folder %s: %w", ErrCannotRun, filepath.Dir(transcript), files.Reason(err))
 	}
 	writer, err := transcripts.Create(transcript, transcripts.Header{
 		Name: s.scenario.Name, Profile: s.scenario.Profile, Models: s.models(o),
@@ -214,22 +215,6 @@ func (s *session) startRecorder(transcript string, env transcripts.Env, now func
 	s.writer = writer
 	s.recorder = record.NewRecorder(writer, record.RecorderOptions{Fold: s.folder, Redact: s.redact, Now: now})
 	return nil
-}
-
-// liveApprover is who answers questions of a live run: the scenario's own
-// rule where it has one, else the caller's approver.
-func (s *session) liveApprover(callers runtime.Approver) runtime.Approver {
-	switch s.scenario.Approve {
-	case "all":
-		return approveAll{}
-	case "none":
-		return nil
-	case "script":
-		s.script = newScriptApprover(s.scenario)
-		return s.script
-	default:
-		return callers
-	}
 }
 
 func firstWord(words ...string) string {

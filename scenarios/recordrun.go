@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"github.com/tapetree/tapetree/internal/files"
 )
 
 // Recorded is what recording one scenario came to: the live run, the files
@@ -111,10 +113,10 @@ func recordAndReplay(ctx context.Context, source Source, scenario *Scenario, isN
 
 func writeScenario(path string, scenario *Scenario) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return fmt.Errorf("%w: make the scenarios folder: %w", ErrCannotRun, withoutPath(err))
+		return fmt.Errorf("%w: make the scenarios folder: %w", ErrCannotRun, files.Reason(err))
 	}
 	if err := os.WriteFile(path, Format(scenario), 0o644); err != nil {
-		return fmt.Errorf("%w: write scenario %s: %w", ErrCannotRun, path, withoutPath(err))
+		return fmt.Errorf("%w: write scenario %s: %w", ErrCannotRun, path, files.Reason(err))
 	}
 	return nil
 }

@@ -97,7 +97,7 @@ func newReplaySession(source Source, scenario *Scenario, tape *transcripts.File,
 	})
 	if err == nil {
 		s.schedule = s.newSchedule(o)
-		approver := s.tapedApprover()
+		approver := s.approver(s.replayer.Approver())
 		err = s.compose(composition{
 			model: s.tapedModel(), modelName: firstWord(append([]string{scenario.Model}, tape.Header.Models...)...),
 			subModel: s.tapedSubModel(), childJobs: s.childJobs(o.ChildJobs),
@@ -173,8 +173,9 @@ func streams(tape *transcripts.File) bool {
 	return false
 }
 
-// tapedApprover is who answers questions in a replay.
-func (s *session) tapedApprover() runtime.Approver {
+// approver is who answers questions: the scenario's own rule where it has one,
+// else the given approver.
+func (s *session) approver(otherwise runtime.Approver) runtime.Approver {
 	switch s.scenario.Approve {
 	case "all":
 		return approveAll{}
@@ -184,7 +185,7 @@ func (s *session) tapedApprover() runtime.Approver {
 		s.script = newScriptApprover(s.scenario)
 		return s.script
 	default:
-		return s.replayer.Approver()
+		return otherwise
 	}
 }
 

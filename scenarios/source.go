@@ -122,12 +122,3 @@ func (s Source) TranscriptPath(name string) string {
 func (s Source) ScenarioPath(name string) string {
 	return filepath.Join(s.Dir, scenarioFolder, name+scenarioEnding)
 }
-
-// withoutPath drops the path that an fs error repeats.
-func withoutPath(err error) error {
-	var pathError *fs.PathError
-	if errors.As(err, &pathError) {
-		return pathError.Err
-	}
-	return err
-}

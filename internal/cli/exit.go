@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 
 	"github.com/tapetree/tapetree/internal/files"
 	"github.com/tapetree/tapetree/scenarios"
@@ -85,18 +83,4 @@ func exitCode(err error) int {
 	default:
 		return exitCannotRun
 	}
-}
-
-// reason is the last part of a file error, without the paths: the message names
-// the one that matters already.
-func reason(err error) error {
-	var pathError *fs.PathError
-	var linkError *os.LinkError
-	switch {
-	case errors.As(err, &pathError):
-		return pathError.Err
-	case errors.As(err, &linkError):
-		return linkError.Err
-	}
-	return err
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"github.com/tapetree/tapetree/internal/files"
 )
 
 // writeFile puts data in place in one step: whoever reads sees the old file or
@@ -24,17 +26,17 @@ func writeFile(path string, data []byte) (err error) {
 	}
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("make folder %s: %w", dir, reason(err))
+		return fmt.Errorf("make folder %s: %w", dir, files.Reason(err))
 	}
 	temp, err := os.CreateTemp(dir, "."+filepath.Base(path)+".*")
 	if err != nil {
-		return fmt.Errorf("write %s: %w", path, reason(err))
+		return fmt.Errorf("write %s: %w", path, files.Reason(err))
 	}
 	defer func() {
 		if err != nil {
 			_ = temp.Close()
 			_ = os.Remove(temp.Name())
-			err = fmt.Errorf("write %s: %w", path, reason(err))
+			err = fmt.Errorf("write %s: %w", path, files.Reason(err))
 		}
 	}()
 	if _, err := temp.Write(data); err != nil {
@@ -56,14 +58,14 @@ func writeFile(path string, data []byte) (err error) {
 func writeInto(path string, data []byte) error {
 	file, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {
-		return fmt.Errorf("write %s: %w", path, reason(err))
+		return fmt.Errorf("write %s: %w", path, files.Reason(err))
 	}
 	_, err = file.Write(data)
 	if closed := file.Close(); err == nil {
 		err = closed
 	}
 	if err != nil {
-		return fmt.Errorf("write %s: %w", path, reason(err))
+		return fmt.Errorf("write %s: %w", path, files.Reason(err))
 	}
 	return nil
 }

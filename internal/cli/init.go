@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/tapetree/tapetree/internal/files"
 	"github.com/tapetree/tapetree/scenarios"
 )
 
@@ -71,7 +72,7 @@ type newFile struct {
 // firstFiles takes the first scenario out of the suite.
 func firstFiles() ([]newFile, error) {
 	suite := scenarios.BuiltinSource()
-	files := []newFile{{path: ".gitattributes", data: []byte(attributes), hint: "; it should have these lines:\n" + attributes}}
+	made := []newFile{{path: ".gitattributes", data: []byte(attributes), hint: "; it should have these lines:\n" + attributes}}
 	for _, part := range []struct {
 		folder, file string
 		from         fs.FS
@@ -82,11 +83,11 @@ func firstFiles() ([]newFile, error) {
 	} {
 		data, err := fs.ReadFile(part.from, part.file)
 		if err != nil {
-			return nil, fmt.Errorf("take %s out of the suite inside tapetree: %w", part.file, reason(err))
+			return nil, fmt.Errorf("take %s out of the suite inside tapetree: %w", part.file, files.Reason(err))
 		}
-		files = append(files, newFile{path: part.folder + "/" + part.file, data: data})
+		made = append(made, newFile{path: part.folder + "/" + part.file, data: data})
 	}
-	return files, nil
+	return made, nil
 }
 
 // makeFile writes a file that is not there and says so.
@@ -102,7 +103,7 @@ func (a *app) makeFile(f newFile) error {
 		_, err = fmt.Fprintf(a.out, "kept %s, which exists%s\n", path, hint)
 		return err
 	case !errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("look for %s: %w", path, reason(err))
+		return fmt.Errorf("look for %s: %w", path, files.Reason(err))
 	}
 	if err := writeFile(path, f.data); err != nil {
 		return err

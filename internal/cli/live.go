@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"github.com/spf13/pflag"
+	"github.com/tapetree/tapetree/internal/files"
 	"github.com/tapetree/tapetree/internal/prices"
 	"github.com/tapetree/tapetree/runtime"
 	"github.com/tapetree/tapetree/scenarios"
@@ -102,7 +103,7 @@ func (a *app) table(path string) (*prices.Table, error) {
 	table, err := prices.Read(path)
 	var syntax *transcripts.SyntaxError
 	if err != nil && !errors.As(err, &syntax) {
-		return nil, badInput("--prices %s cannot be read: %v", path, reason(err))
+		return nil, badInput("--prices %s cannot be read: %v", path, files.Reason(err))
 	}
 	return table, err
 }

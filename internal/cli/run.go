@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/tapetree/tapetree/golden"
+	"github.com/tapetree/tapetree/internal/files"
 	"github.com/tapetree/tapetree/runtime"
 	"github.com/tapetree/tapetree/runtime/profiles"
 	"github.com/tapetree/tapetree/scenarios"
@@ -178,7 +179,7 @@ func (a *app) mustBeNew(name string, paths ...string) error {
 		if _, err := os.Lstat(path); err == nil {
 			return badInput("%s exists: choose another name, or record that scenario anew with `tapetree record %s%s`", path, name, a.dirFlag())
 		} else if !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("look for %s: %w", path, reason(err))
+			return fmt.Errorf("look for %s: %w", path, files.Reason(err))
 		}
 	}
 	return nil

@@ -36,7 +36,7 @@ func (f fault) Is(target error) bool { return target == ErrBad }
 func Read(fsys fs.FS, name string, limit int64) ([]byte, error) {
 	info, err := fs.Stat(fsys, name)
 	if err != nil {
-		return nil, withoutPath(err)
+		return nil, Reason(err)
 	}
 	return read(info, limit, func() (fs.File, error) { return fsys.Open(name) })
 }
@@ -45,7 +45,7 @@ func Read(fsys fs.FS, name string, limit int64) ([]byte, error) {
 func ReadPath(path string, limit int64) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, withoutPath(err)
+		return nil, Reason(err)
 	}
 	return read(info, limit, func() (fs.File, error) { return os.Open(path) })
 }
@@ -62,7 +62,7 @@ func read(info fs.FileInfo, limit int64, open func() (fs.File, error)) ([]byte, 
 	}
 	file, err := open()
 	if err != nil {
-		return nil, withoutPath(err)
+		return nil, Reason(err)
 	}
 	defer file.Close()
 	// The size of a file that grows, or of /proc, is not the one above.
@@ -80,7 +80,7 @@ func readAll(from io.Reader, data []byte, limit int64) ([]byte, error) {
 		case err == io.EOF:
 			return data, nil
 		case err != nil:
-			return nil, withoutPath(err)
+			return nil, Reason(err)
 		}
 		if len(data) == cap(data) {
 			data = append(data, 0)[:len(data)]
@@ -92,11 +92,17 @@ func tooLarge(limit int64) error {
 	return fault(fmt.Sprintf("is larger than %d MiB, which no such file needs", limit>>20))
 }
 
-// withoutPath drops the path that an error of the file system repeats.
-func withoutPath(err error) error {
+// Reason is an error of the file system without the paths that it repeats: the
+// message around it names the one that matters.
+func Reason(err error) error {
 	var pathError *fs.PathError
-	if errors.As(err, &pathError) {
+	var linkError *os.LinkError
+	switch {
+	case errors.As(err, &pathError):
 		return pathError.Err
+	case errors.As(err, &linkError):
+		return linkError.Err
+	default:
+		return err
 	}
-	return err
 }
