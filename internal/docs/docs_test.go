@@ -116,6 +116,19 @@ func TestReadmeCommandsAreWhatCIRuns(t *testing.T) {
 	assert.Assert(t, strings.HasPrefix(string(module), "module github.com/tapetree/tapetree\n"))
 }
 
+// TestThePackageInstalls is the newcomer's last command, at the version of this
+// checkout: @latest needs a published one.
+func TestThePackageInstalls(t *testing.T) {
+	bin := t.TempDir()
+	cmd := exec.Command("go", "install", "github.com/tapetree/tapetree")
+	cmd.Dir, cmd.Env = rootPath, append(os.Environ(), "GOBIN="+bin)
+	out, err := cmd.CombinedOutput()
+	assert.NilError(t, err, string(out))
+	out, err = exec.Command(filepath.Join(bin, "tapetree"), "version").CombinedOutput()
+	assert.NilError(t, err, string(out))
+	assert.Assert(t, strings.HasPrefix(string(out), "tapetree "), string(out))
+}
+
 // TestGoRunReplayHolds is the newcomer's first command.
 func TestGoRunReplayHolds(t *testing.T) {
 	cmd := exec.Command("go", "run", ".", "replay")
