@@ -13,6 +13,8 @@ type assistantText struct {
 	content contentText
 	extra   extras
 	calls   callSlots
+
+	callsOnly bool // only the calls are asked for: text is not collected
 }
 
 // add takes the members of a message or of a delta. In a whole message every
@@ -21,6 +23,12 @@ func (a *assistantText) add(members []span, whole bool) error {
 	for _, m := range latest(members) {
 		switch m.name {
 		case "role", "tool_calls", "function_call":
+			continue
+		}
+		if a.callsOnly && (m.name != "content" || !a.empty()) {
+			continue
+		}
+		switch m.name {
 		case "content":
 			a.content.add(m.value, whole)
 		default:

@@ -295,18 +295,23 @@ func (s *slot) take(f callFragment) {
 // finish returns the calls: in the order of their indexes if all have one, else
 // in the order in which they began.
 func (c *callSlots) finish() ([]Call, error) {
-	slots := slices.DeleteFunc(slices.Clone(c.slots), (*slot).phantom)
-	if !slices.ContainsFunc(slots, func(s *slot) bool { return s.index < 0 }) {
-		slices.SortStableFunc(slots, func(a, b *slot) int { return a.index - b.index })
-	}
 	var made []Call
-	for i, s := range slots {
+	for i, s := range c.ordered() {
 		if s.name == "" {
 			return nil, fmt.Errorf("tool call %d has no name", i+1)
 		}
 		made = append(made, s.call())
 	}
 	return made, nil
+}
+
+// ordered returns the slots of the calls in the order that finish gives them.
+func (c *callSlots) ordered() []*slot {
+	slots := slices.DeleteFunc(slices.Clone(c.slots), (*slot).phantom)
+	if !slices.ContainsFunc(slots, func(s *slot) bool { return s.index < 0 }) {
+		slices.SortStableFunc(slots, func(a, b *slot) int { return a.index - b.index })
+	}
+	return slots
 }
 
 // phantom reports a slot that holds nothing but an id: a provider changed the

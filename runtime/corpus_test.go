@@ -132,6 +132,12 @@ func recordedResponses(t *testing.T, file string) []*Response {
 }
 
 func cassetteResponses(t *testing.T, data []byte) []*Response {
+	return responsesTo(t, data, func(address string) bool { return isChat(t, address) })
+}
+
+// responsesTo returns the responses of a cassette to requests for the addresses
+// that are wanted.
+func responsesTo(t *testing.T, data []byte, wanted func(address string) bool) []*Response {
 	var cassette struct {
 		Interactions []struct {
 			Request struct {
@@ -149,7 +155,7 @@ func cassetteResponses(t *testing.T, data []byte) []*Response {
 	assert.NilError(t, yaml.Unmarshal(data, &cassette))
 	var found []*Response
 	for _, one := range cassette.Interactions {
-		if !isChat(t, one.Request.URL+one.Request.URI) {
+		if !wanted(one.Request.URL + one.Request.URI) {
 			continue
 		}
 		r := &Response{Status: one.Response.Code, End: EndEOF}

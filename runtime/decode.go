@@ -26,7 +26,8 @@ const (
 
 // Response is a response as it came over the wire or from a transcript.
 type Response struct {
-	Status int // 0: none came; Err says why
+	Wire   Wire // "": WireChat
+	Status int  // 0: none came; Err says why
 	Header http.Header
 	Body   []byte
 	Stream bool   // Body is an event stream
@@ -44,7 +45,7 @@ func Decode(r *Response, d Dialect) (*Answer, error) {
 	case r.Status < 200 || r.Status > 299:
 		return nil, statusError(r)
 	case isStream(r.Stream, r.Body):
-		s := streamDecoder{dialect: d, status: r.Status}
+		s := streamDecoder{dialect: d, status: r.Status, wire: newWireDecoder(r.Wire)}
 		for _, block := range SplitEvents(r.Body) {
 			s.block(block)
 		}
@@ -72,26 +73,56 @@ func isStream(said bool, body []byte) bool {
 
 // decodeWhole reads a JSON response.
 func decodeWhole(r *Response, d Dialect) (*Answer, error) {
-	body := bytes.TrimPrefix(bytes.ToValidUTF8(r.Body, []byte("\ufffd")), []byte("\ufeff"))
-	s := streamDecoder{dialect: d, status: r.Status}
+	s := streamDecoder{dialect: d, status: r.Status, wire: newWireDecoder(r.Wire)}
+	s.readWhole(r.Body)
+	return s.end(EndDone)
+}
+
+// readWhole takes a JSON response; what is wrong with it is in s.err.
+func (s *streamDecoder) readWhole(body []byte) {
+	body = bytes.TrimPrefix(bytes.ToValidUTF8(body, []byte("\ufffd")), []byte("\ufeff"))
 	members, err := membersOf(body)
 	switch {
 	case err != nil && cutJSON(err):
-		return nil, &UpstreamError{Status: r.Status, Kind: KindCut, Text: rawText(body), Retry: true}
+		s.err = s.fail(KindCut, rawText(body), true)
 	case err != nil:
-		if list, err := elementsOf(body); err == nil && len(list) > 0 { // Gemini wraps its errors in a list
-			if inner, err := membersOf(list[0].value); err == nil && hasError(memberOf(inner, "error")) {
-				s.chunk(inner, true)
-				return s.end(EndDone)
-			}
+		if !s.errorList(body) {
+			s.err = s.malformed(rawText(body))
 		}
-		return nil, s.malformed(rawText(body))
+	default:
+		missing := s.wholeAnswer(members)
+		if s.err == nil && missing != "" {
+			s.err = s.malformed("no " + missing + " in the response: " + rawText(body))
+		}
+	}
+}
+
+// errorList takes a list that holds an error, which is how Gemini wraps its
+// errors, and reports whether body is one.
+func (s *streamDecoder) errorList(body []byte) bool {
+	list, err := elementsOf(body)
+	if err != nil || len(list) == 0 {
+		return false
+	}
+	inner, err := membersOf(list[0].value)
+	if err != nil || !hasError(memberOf(inner, "error")) {
+		return false
+	}
+	s.chunk(inner, true)
+	return s.err != nil
+}
+
+// wholeAnswer takes the members of a JSON response and names the one that is
+// missing for it to be an answer, "" for none.
+func (s *streamDecoder) wholeAnswer(members []span) (missing string) {
+	if s.wire != nil {
+		return s.wire.whole(s, members)
 	}
 	s.chunk(members, true)
-	if s.err == nil && memberOf(members, "choices").Kind() != '[' {
-		return nil, s.malformed("no choices in the response: " + rawText(body))
+	if memberOf(members, "choices").Kind() != '[' {
+		return "choices"
 	}
-	return s.end(EndDone)
+	return ""
 }
 
 // connectError is the error of a try that got no response.

@@ -74,6 +74,7 @@ type Answer struct {
 	Refusal string  // the model's refusal text, if it refused
 	Usage   Usage
 	Model   string // the model that the upstream says answered
+	ID      string // on the wire Responses its id, by which a later request can go on from it; else ""
 }
 
 // Usage counts tokens. Input includes Cached, Output includes Reasoning.

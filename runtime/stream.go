@@ -12,12 +12,14 @@ import (
 type streamDecoder struct {
 	dialect Dialect
 	status  int
+	wire    wireDecoder // nil: chat completions
 
 	message assistantText
 	finish  string
 	model   string
+	id      string
 	usage   Usage
-	done    bool // [DONE] was seen
+	done    bool // [DONE] was seen, or the event that ends the stream
 	err     *UpstreamError
 }
 
@@ -52,6 +54,8 @@ func (s *streamDecoder) data(event, data string) {
 	switch {
 	case err == nil && isBareError(members):
 		s.err = s.fail(KindStream, errorText(jsontext.Value(data)), passingError(jsontext.Value(data)))
+	case err == nil && s.wire != nil:
+		s.wire.event(s, event, members)
 	case err == nil:
 		s.chunk(members, false)
 	case event != "" && event != "message": // a kind of event that is none of ours
@@ -150,11 +154,20 @@ func (s *streamDecoder) wholeMessage(choice []span, whole bool) jsontext.Value {
 // is without [DONE] and without a finish_reason, was cut off.
 func (s *streamDecoder) end(end End) (*Answer, error) {
 	if s.err == nil && !s.done && s.finish == "" && end != EndDone {
-		kind, text := KindCut, "the stream ended without finish_reason and [DONE]"
+		last := "finish_reason and [DONE]"
+		if s.wire != nil {
+			last = s.wire.lastEvent()
+		}
+		kind, text := KindCut, "the stream ended without "+last
 		if end == EndTimeout {
-			kind, text = KindTimeout, "the stream went silent without finish_reason and [DONE]"
+			kind, text = KindTimeout, "the stream went silent without "+last
 		}
 		s.err = s.fail(kind, text, true)
+	}
+	if s.wire != nil {
+		if err := s.wire.answerParts().message(&s.message); err != nil && s.err == nil {
+			s.err = s.malformed("read answer: " + err.Error())
+		}
 	}
 	if s.err != nil {
 		s.err.Partial, s.err.Usage = s.message.text(), s.usage
@@ -172,6 +185,7 @@ func (s *streamDecoder) end(end End) (*Answer, error) {
 		Refusal: s.message.refusal(),
 		Usage:   s.usage,
 		Model:   s.model,
+		ID:      s.id,
 	}, nil
 }
 
