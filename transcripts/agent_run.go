@@ -14,6 +14,7 @@ type runBuilder struct {
 	run    *runtime.Run
 	calls  []*Call     // tool lines not yet used, in order
 	sides  []sideTries // compactions not yet placed, in order
+	sent   func(*Exchange) runtime.View
 	failed *runtime.UpstreamError
 	wrote  string // the last text the model wrote
 }
@@ -22,7 +23,7 @@ type runBuilder struct {
 func (b *runBuilder) turn(tries []*Exchange) error {
 	last := tries[len(tries)-1]
 	b.strays(last.Turn)
-	t := runtime.Turn{Number: last.Turn, Sent: last.Messages}
+	t := runtime.Turn{Number: last.Turn, Sent: b.sent(last)}
 	if len(b.run.Turns) == 0 {
 		b.run.Model = last.Model
 		b.run.Prompt = lastUserText(t.Sent.Messages())
@@ -36,7 +37,7 @@ func (b *runBuilder) turn(tries []*Exchange) error {
 	for _, x := range tries {
 		answer, err := runtime.Decode(x.Reply(), runtime.Dialect{})
 		if err == nil {
-			t.Answer, t.Sent = answer, x.Messages
+			t.Answer, t.Sent = answer, b.sent(x)
 			b.run.Usage = b.run.Usage.Add(answer.Usage)
 			b.write(answer.Message.Content)
 			if answer.Refused() && strings.TrimSpace(answer.Message.Content) == "" {

@@ -58,6 +58,7 @@ func (c *coder) header(h *Header) []byte {
 	d.count("format", Format)
 	d.str("name", h.Name)
 	d.optStr("profile", h.Profile)
+	d.optStr("client", h.Client)
 	d.optStrs("models", h.Models)
 	d.optStr("upstream", h.Upstream)
 	d.optStr("sub-upstream", h.SubUpstream)
@@ -85,9 +86,11 @@ func (c *coder) exchange(x *Exchange) []byte {
 	if x.Try > 1 {
 		d.count("try", x.Try)
 	}
+	d.optStr("flag", x.Flag)
+	d.optStrs("candidates", pathTexts(x.Candidates))
 	wire := x.Wire
 	if wire == "" {
-		wire = wireChat
+		wire = string(runtime.WireChat)
 	}
 	d.str("wire", wire)
 	d.str("model", x.Model)
@@ -113,6 +116,14 @@ func (c *coder) exchange(x *Exchange) []byte {
 	d.extra(x.Extra)
 	c.history[x.Agent] = append(c.history[x.Agent], x)
 	return append(lines, d.finish(c.numbers)...)
+}
+
+func pathTexts(paths []runtime.Path) []string {
+	var texts []string
+	for _, path := range paths {
+		texts = append(texts, string(path))
+	}
+	return texts
 }
 
 func paramMembers(params []runtime.Param) []Member {
@@ -269,6 +280,9 @@ func (d *draft) exchangeTime(x ExchangeTime) {
 func (c *coder) end(e *End, exchanges int) []byte {
 	d := newDraft("end")
 	d.count("exchanges", exchanges)
+	if e.Code != nil {
+		d.count("code", *e.Code)
+	}
 	var stops []Member
 	for _, stop := range e.Stops {
 		stops = append(stops, Member{string(stop.Agent), appendQuote(nil, string(stop.Reason))})

@@ -36,12 +36,12 @@ func TestExampleOfTheFormatPageIsATranscript(t *testing.T) {
 func TestFormatPageNamesEveryKey(t *testing.T) {
 	page := readText(t, "../docs/format.md")
 	table := page[strings.Index(page, "| kind |"):strings.Index(page, "An agent is")]
-	for _, pattern := range []string{"sample.jsonl", "authored.jsonl"} {
+	for _, pattern := range []string{"sample.jsonl", "authored.jsonl", "responses.jsonl", "messages.jsonl"} {
 		for _, text := range strings.Split(strings.TrimSpace(readText(t, "testdata/"+pattern)), "\n") {
 			l, err := scan(pattern, 1, []byte(text))
 			assert.NilError(t, err)
 			for _, m := range l.members {
-				if m.Name != "kind" && m.Name != "flag" && !strings.Contains(string(l.value("kind")), "http") {
+				if m.Name != "kind" && m.Name != "mark" && !strings.Contains(string(l.value("kind")), "http") {
 					assert.Assert(t, strings.Contains(table, "`"+m.Name+"`"), m.Name)
 				}
 			}
@@ -72,7 +72,7 @@ func TestEveryTranscriptFitsTheSchema(t *testing.T) {
 	schema := lineSchema(t)
 	files := suiteFiles(t)
 	files["format.md"] = []byte(formatExample(t))
-	for _, name := range []string{"sample.jsonl", "authored.jsonl"} {
+	for _, name := range []string{"sample.jsonl", "authored.jsonl", "responses.jsonl", "messages.jsonl"} {
 		files[name] = []byte(readText(t, "testdata/"+name))
 	}
 	kinds := map[string]bool{}
@@ -95,11 +95,15 @@ func TestSchemaRefusesWhatParseRefuses(t *testing.T) {
 		strings.Replace(header, `:1`, `:2`, 1),
 		with(`"turn":1`, `"turn":0`),
 		with(`"root"`, `"root/1"`),
-		with(`"chat"`, `"responses"`),
+		with(`"chat"`, `"gopher"`),
+		with(`"wire"`, `"flag":"maybe","wire"`),
+		with(`"wire"`, `"flag":"twin","candidates":["x"],"wire"`),
 		with(`"response"`, `"text":"","response"`),
 		strings.Replace(second, `"text":""`, `"sse":[]`, 1),
 		strings.Replace(second, `200,"text":""`, `200,"error":"dial"`, 1),
 		turn2(`"add":[{"copy":1}]`),
+		turn2(`"add":[{"type":"reasoning","id":"r"}]`),
+		turn2(`"add":["hi"]`),
 		turn2(`"edits":[[0,1]],"add":[]`),
 		withCall(`"allow"`, `"maybe"`),
 	} {

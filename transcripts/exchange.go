@@ -1,6 +1,7 @@
 package transcripts
 
 import (
+	"bytes"
 	"net/http"
 	"slices"
 	"strings"
@@ -9,12 +10,14 @@ import (
 	"github.com/tapetree/tapetree/runtime"
 )
 
-// wireChat is the one wire of format 1: chat completions.
-const wireChat = "chat"
+// SystemReference is the value of the parameter that says where in a request
+// the system text stands that Messages begins with, on the wires that have it
+// beside the conversation: system (messages), instructions (responses).
+var SystemReference = jsontext.Value(`{"system":1}`)
 
 // Reply returns the response as the decoder wants it.
 func (e *Exchange) Reply() *runtime.Response {
-	r := &runtime.Response{Status: e.Status, Header: http.Header{}, End: e.StreamEnd, Err: e.Err}
+	r := &runtime.Response{Wire: e.wire(), Status: e.Status, Header: http.Header{}, End: e.StreamEnd, Err: e.Err}
 	for _, h := range e.Headers {
 		for _, value := range headerValues(h.Value) {
 			r.Header.Add(h.Name, value)
@@ -34,6 +37,14 @@ func (e *Exchange) Reply() *runtime.Response {
 	return r
 }
 
+// wire is the wire of the exchange.
+func (e *Exchange) wire() runtime.Wire {
+	if e.Wire == "" {
+		return runtime.WireChat
+	}
+	return runtime.Wire(e.Wire)
+}
+
 // headerValues reads a kept header: a string, or an array of strings.
 func headerValues(value jsontext.Value) []string {
 	if value.Kind() != '[' {
@@ -46,31 +57,65 @@ func headerValues(value jsontext.Value) []string {
 	return list
 }
 
-// Body rebuilds the canonical request body: model, messages, tools, params.
+// besides reports that the system text which Messages begins with stands beside
+// the list in the request.
+func (e *Exchange) besides() bool {
+	name := e.wire().System()
+	if name == "" || e.Messages.Len() == 0 || e.Messages.Messages()[0].Role != runtime.RoleSystem {
+		return false
+	}
+	return bytes.Equal(param(e, name), SystemReference)
+}
+
+// Body rebuilds the canonical request body: model, the conversation, tools,
+// params.
 func (e *Exchange) Body() []byte {
 	size := 64 + len(e.Model) + len(e.Tools)
 	for _, m := range e.Messages.Messages() {
 		size += len(m.Raw) + 1
 	}
+	list := e.Messages.Messages()
+	var system jsontext.Value
+	if e.besides() {
+		for _, m := range membersOf(list[0].Raw) {
+			if m.Name == "content" {
+				system = m.Value
+			}
+		}
+		list = list[1:]
+	}
 	body := make([]byte, 0, size)
 	body = append(body, `{"model":`...)
 	body = appendQuote(body, e.Model)
-	body = append(body, `,"messages":[`...)
-	for i, m := range e.Messages.Messages() {
+	body = append(append(body, `,"`...), e.wire().List()...)
+	body = append(body, `":`...)
+	if len(list) == 1 && list[0].Raw.Kind() == '"' { // the short form of Responses
+		body = append(body, list[0].Raw...)
+	} else {
+		body = append(appendList(append(body, '['), list), ']')
+	}
+	if len(e.Tools) > 0 {
+		body = append(append(body, `,"tools":`...), e.Tools...)
+	}
+	for _, p := range e.Params {
+		value := p.Value
+		if system != nil && p.Name == e.wire().System() {
+			value = system
+		}
+		body = appendQuote(append(body, ','), p.Name)
+		body = append(append(body, ':'), value...)
+	}
+	return append(body, '}')
+}
+
+func appendList(body []byte, list []runtime.Message) []byte {
+	for i, m := range list {
 		if i > 0 {
 			body = append(body, ',')
 		}
 		body = append(body, m.Raw...)
 	}
-	body = append(body, ']')
-	if len(e.Tools) > 0 {
-		body = append(append(body, `,"tools":`...), e.Tools...)
-	}
-	for _, p := range e.Params {
-		body = appendQuote(append(body, ','), p.Name)
-		body = append(append(body, ':'), p.Value...)
-	}
-	return append(body, '}')
+	return body
 }
 
 // appendQuote appends text as a JSON string, HTML not escaped. Bytes that are

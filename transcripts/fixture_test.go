@@ -136,7 +136,7 @@ func (a *agent) streams(pieces ...string) {
 		Agent: a.path, Turn: a.turn, Try: 2, Wire: "chat", Model: "m1", Messages: a.history.View(),
 		Tools: jsontext.Value(someTools), Status: 200, SSE: blocks, StreamEnd: runtime.EndDone, Recut: true,
 		Params: []runtime.Param{{Name: "stream", Value: jsontext.Value("true")}},
-		Extra:  []Member{{"flag", jsontext.Value(`"twin"`)}},
+		Extra:  []Member{{"mark", jsontext.Value(`"twin"`)}},
 	}
 	a.session.file.Exchanges = append(a.session.file.Exchanges, x)
 	answer, err := runtime.Decode(x.Reply(), runtime.Dialect{})

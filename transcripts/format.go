@@ -19,6 +19,12 @@ const Format = 1
 // may go without sums.
 const Authored = "authored"
 
+// The values of Exchange.Flag.
+const (
+	FlagTwin      = "twin"      // interchangeable with its candidates, named in call order
+	FlagAmbiguous = "ambiguous" // any of its candidates
+)
+
 // SyntaxError is bad input, with its place and a way out.
 type SyntaxError struct {
 	File string
@@ -72,6 +78,10 @@ type File struct {
 // Partial reports that the recording broke off: the file has no end line.
 func (f *File) Partial() bool { return f.End == nil }
 
+// Foreign reports that the file records a program that is not our own runner: it
+// has no profile, and no tool lines, for such a program runs its tools itself.
+func (f *File) Foreign() bool { return f.Header.Profile == "" }
+
 // Member is one key of a JSON object with its value.
 type Member struct {
 	Name  string
@@ -83,7 +93,8 @@ type Member struct {
 // written again in their order.
 type Header struct {
 	Name     string
-	Profile  string
+	Profile  string // of our own runner; "": a program of someone else's was recorded
+	Client   string // the User-Agent of its first model request
 	Models   []string
 	Upstream string
 	// SubUpstream is where children asked, if not where their parent did.
@@ -102,7 +113,9 @@ type Env struct {
 
 // Exchange is one request and its response, identified by agent, turn and try.
 //
-// Messages is the whole request list, the system message first. The exchanges
+// Messages is the whole request list in the form of the wire, the system message
+// first; where the system text stands beside the list, Params holds
+// SystemReference at its place. The exchanges
 // of one agent share one lineage (View.Extends holds from one to the next)
 // unless a request changed older messages.
 //
@@ -111,21 +124,25 @@ type Exchange struct {
 	Line      int
 	Agent     runtime.Path // or a side conversation PATH~WORD.N
 	Turn, Try int          // Try is 1 when the line has none
-	Wire      string       // "chat"; "" is written as "chat"
-	Model     string
-	Messages  runtime.View
-	Tools     jsontext.Value  // the JSON array of tool definitions; nil: none
-	Params    []runtime.Param // every other member of the request body in order, stream and stream_options included
-	Recut     bool            // frames were cut anew to put a placeholder over their border
-	Status    int
-	Headers   []Member       // kept ones, lower-case names; a value is a string, or an array of strings for a repeated header
-	Response  jsontext.Value // a JSON body; one that cannot stand on a line as it is becomes Text or Base64 when written
-	SSE       []string       // the blocks of a stream as received; may be empty but not nil; a block need not be UTF-8
-	StreamEnd runtime.End    // how a stream, or a body that broke off, ended
-	Text      *string        // a body that is no JSON
-	Base64    []byte         // a body that is no UTF-8, decoded
-	Err       string         // "dial", "tls" or "timeout" when Status is 0
-	Extra     []Member
+	// Flag is FlagTwin or FlagAmbiguous where the agent was inferred and could not be
+	// decided; Candidates are the paths that it may be.
+	Flag       string
+	Candidates []runtime.Path
+	Wire       string // "chat", "responses" or "messages"; "" is written as "chat"
+	Model      string
+	Messages   runtime.View
+	Tools      jsontext.Value  // the JSON array of tool definitions; nil: none
+	Params     []runtime.Param // every other member of the request body in order, stream and stream_options included
+	Recut      bool            // frames were cut anew to put a placeholder over their border
+	Status     int
+	Headers    []Member       // kept ones, lower-case names; a value is a string, or an array of strings for a repeated header
+	Response   jsontext.Value // a JSON body; one that cannot stand on a line as it is becomes Text or Base64 when written
+	SSE        []string       // the blocks of a stream as received; may be empty but not nil; a block need not be UTF-8
+	StreamEnd  runtime.End    // how a stream, or a body that broke off, ended
+	Text       *string        // a body that is no JSON
+	Base64     []byte         // a body that is no UTF-8, decoded
+	Err        string         // "dial", "tls" or "timeout" when Status is 0
+	Extra      []Member
 }
 
 // Call is one tool line.
@@ -169,6 +186,7 @@ type ExchangeTime struct {
 // the file is written.
 type End struct {
 	Exchanges int
+	Code      *int   // exit code of the command that was recorded; nil: none was
 	Stops     []Stop // in tree order
 	Extra     []Member
 }

@@ -2,6 +2,7 @@ package transcripts
 
 import (
 	"bytes"
+	"os"
 	"testing"
 )
 
@@ -10,6 +11,13 @@ import (
 func FuzzParse(f *testing.F) {
 	for _, by := range []string{"tapetree v0", Authored} {
 		f.Add(sampleSession(by).Encode())
+	}
+	for _, name := range foreignFiles {
+		data, err := os.ReadFile("testdata/" + name + ".jsonl")
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data)
 	}
 	f.Add(longSession(1, 2).Encode())
 	f.Add([]byte(header + exchange + toolLine + second + endLine))
@@ -21,6 +29,9 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		_, _ = file.Sessions() // must not panic
+		for _, x := range file.Exchanges {
+			_ = x.Body()
+		}
 		once := file.Encode()
 		again, err := Parse("f", once)
 		if err != nil {

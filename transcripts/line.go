@@ -198,6 +198,16 @@ func (l *line) asString(name string, value jsontext.Value) string {
 // needCount takes a whole number that is at least min.
 func (l *line) needCount(name string, min int) int { return l.asCount(name, l.need(name), min) }
 
+// needInt takes a whole number, also one below 0.
+func (l *line) needInt(name string) int {
+	value := l.need(name)
+	n, err := strconv.Atoi(string(value))
+	if value != nil && err != nil {
+		l.failed("key %q must be a whole number, not %s", name, shorten(value))
+	}
+	return n
+}
+
 // optCount takes a whole number from 1; absent gives 1.
 func (l *line) optCount(name string) int {
 	value := l.value(name)

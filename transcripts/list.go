@@ -202,7 +202,7 @@ func (c *coder) messages(d *draft, x, base *Exchange, list []runtime.Message) {
 			d.text = append(append(d.text, `{"tool":`...), appendQuote(nil, ref)...)
 			d.text = append(d.text, '}')
 		default:
-			d.message(m)
+			d.message(x.wire(), m)
 		}
 	}
 	d.text = append(d.text, ']')
@@ -210,9 +210,9 @@ func (c *coder) messages(d *draft, x, base *Exchange, list []runtime.Message) {
 
 // message writes a message itself: as it is, or as text where it cannot stand
 // on a line as it is.
-func (d *draft) message(m runtime.Message) {
+func (d *draft) message(wire runtime.Wire, m runtime.Message) {
 	switch {
-	case m.Role != "" && strict(m.Raw):
+	case strict(m.Raw) && (m.Role != "" || isItem(wire, m)):
 		d.text = append(d.text, m.Raw...)
 	case utf8.Valid(m.Raw):
 		d.text = append(append(d.text, `{"raw":`...), appendQuote(nil, string(m.Raw))...)
@@ -223,6 +223,16 @@ func (d *draft) message(m runtime.Message) {
 		inner.base64("base64", m.Raw)
 		d.text = append(append(d.text, inner.text[1:]...), '}')
 	}
+}
+
+// isItem reports that a message without role is an element of its wire all the
+// same.
+func isItem(wire runtime.Wire, m runtime.Message) bool {
+	if wire != runtime.WireResponses {
+		return false
+	}
+	_, err := wire.ParseItem(m.Raw)
+	return err == nil
 }
 
 // answer returns the canonical message of a response; nil if it was none.

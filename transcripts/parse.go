@@ -144,6 +144,7 @@ func (r *reader) readHeader(l *line) {
 	h := &r.file.Header
 	h.Name = l.needString("name")
 	h.Profile = l.optString("profile")
+	h.Client = l.optString("client")
 	h.Models = l.optStrings("models")
 	h.Upstream = l.optString("upstream")
 	h.SubUpstream = l.optString("sub-upstream")
@@ -210,9 +211,10 @@ func (r *reader) readExchange(l *line) {
 	x.Agent = l.needAgent("agent")
 	x.Turn = l.needCount("turn", 1)
 	x.Try = l.optCount("try")
+	l.readFlag(x)
 	x.Wire = l.needString("wire")
-	if l.err == nil && x.Wire != wireChat {
-		l.failed("wire %q is not known, only %q is", x.Wire, wireChat)
+	if l.err == nil && !runtime.Wire(x.Wire).Known() {
+		l.failed("wire %q is not known, only chat, responses and messages are", x.Wire)
 	}
 	x.Model = l.needString("model")
 	p := &pending{exchange: x}
@@ -246,6 +248,23 @@ func (r *reader) readExchange(l *line) {
 	r.pending = append(r.pending, p)
 	if l.err == nil {
 		r.ahead.read(p)
+	}
+}
+
+// readFlag takes what could not be decided about the agent of an exchange.
+func (l *line) readFlag(x *Exchange) {
+	x.Flag = l.optString("flag")
+	if l.has("flag") && x.Flag != FlagTwin && x.Flag != FlagAmbiguous {
+		l.failed("flag must be %s or %s, not %q", FlagTwin, FlagAmbiguous, x.Flag)
+	}
+	for _, text := range l.optStrings("candidates") {
+		if _, ok := agentKey(runtime.Path(text)); !ok {
+			l.failed("candidates: %q is no agent path, as in root/2.1", text)
+		}
+		x.Candidates = append(x.Candidates, runtime.Path(text))
+	}
+	if x.Candidates != nil && x.Flag == "" {
+		l.failed("candidates need a flag, twin or ambiguous")
 	}
 }
 
@@ -302,6 +321,10 @@ func (l *line) http() *HTTP {
 
 func (r *reader) readEnd(l *line) {
 	end := &End{Exchanges: l.needCount("exchanges", 0)}
+	if l.has("code") {
+		code := l.needInt("code")
+		end.Code = &code
+	}
 	for _, m := range l.optObject("stops") {
 		reason := runtime.StopReason(l.asString("stops."+m.Name, m.Value))
 		if l.err == nil && !slices.Contains(stopReasons, reason) {

@@ -42,6 +42,7 @@ type entry struct {
 
 // readList takes from, edits and add.
 func (p *pending) readList(l *line) {
+	wire := p.exchange.wire()
 	if l.has("from") {
 		from := l.optString("from")
 		p.from = &from
@@ -49,16 +50,16 @@ func (p *pending) readList(l *line) {
 	edits := l.value("edits")
 	if l.of("edits", edits, '[') {
 		for _, element := range elements(edits) {
-			p.edits = append(p.edits, l.edit(element))
+			p.edits = append(p.edits, l.edit(wire, element))
 		}
 	}
 	add := l.need("add")
 	if l.of("add", add, '[') {
-		p.add = l.entries("add", add)
+		p.add = l.entries(wire, "add", add)
 	}
 }
 
-func (l *line) edit(value jsontext.Value) edit[entry] {
+func (l *line) edit(wire runtime.Wire, value jsontext.Value) edit[entry] {
 	var e edit[entry]
 	var parts []jsontext.Value
 	if value.Kind() == '[' {
@@ -71,15 +72,15 @@ func (l *line) edit(value jsontext.Value) edit[entry] {
 	e.at = l.asCount("edits: at", parts[0], 0)
 	e.drop = l.asCount("edits: drop", parts[1], 0)
 	if l.of("edits: messages", parts[2], '[') {
-		e.put = l.entries("edits", parts[2])
+		e.put = l.entries(wire, "edits", parts[2])
 	}
 	return e
 }
 
-func (l *line) entries(name string, list jsontext.Value) []entry {
+func (l *line) entries(wire runtime.Wire, name string, list jsontext.Value) []entry {
 	var entries []entry
 	for i, value := range elements(list) {
-		e, err := parseEntry(value)
+		e, err := parseEntry(wire, value)
 		if err != nil {
 			l.failed("%s[%d]: %v", name, i, err)
 			return nil
@@ -90,14 +91,18 @@ func (l *line) entries(name string, list jsontext.Value) []entry {
 }
 
 // parseEntry reads {"echo":1}, {"tool":…}, a message that could not stand on a
-// line as {"raw":…} or {"base64":…}, or a message.
-func parseEntry(value jsontext.Value) (entry, error) {
+// line as {"raw":…} or {"base64":…}, or a message in the wire's own form.
+func parseEntry(wire runtime.Wire, value jsontext.Value) (entry, error) {
+	if wire == runtime.WireResponses && value.Kind() == '"' {
+		m, err := wire.ParseItem(value)
+		return entry{message: m}, err
+	}
 	if value.Kind() != '{' {
 		return entry{}, errors.New("a message must be an object, not " + kindName(value.Kind()))
 	}
 	keys := objectMembers(value)
-	if len(keys) != 1 || keys[0].Name == "role" {
-		m, err := runtime.ParseMessage(value)
+	if len(keys) != 1 || keys[0].Name == "role" || wire == runtime.WireResponses && keys[0].Name == "type" {
+		m, err := wire.ParseItem(value)
 		return entry{message: m}, err
 	}
 	name, content := keys[0].Name, keys[0].Value
@@ -115,21 +120,21 @@ func parseEntry(value jsontext.Value) (entry, error) {
 		}
 		return entry{tool: text}, nil
 	case "raw":
-		return entry{message: looseMessage(text)}, nil
+		return entry{message: looseMessage(wire, text)}, nil
 	case "base64":
 		data, err := base64.StdEncoding.Strict().DecodeString(text)
 		if err != nil {
 			return entry{}, fmt.Errorf("not valid base64: %w", err)
 		}
-		return entry{message: looseMessage(string(data))}, nil
+		return entry{message: looseMessage(wire, string(data))}, nil
 	}
 	return entry{}, fmt.Errorf("a message needs a role, and there is no reference %q", name)
 }
 
 // looseMessage reads what a client sent as a message without its being fit for
 // a line: as far as the runtime can read it, Raw always.
-func looseMessage(text string) runtime.Message {
-	m, err := runtime.ParseMessage([]byte(text))
+func looseMessage(wire runtime.Wire, text string) runtime.Message {
+	m, err := wire.ParseItem([]byte(text))
 	if err != nil {
 		m = runtime.Message{}
 	}

@@ -27,7 +27,7 @@ func (f *File) Session() (*runtime.Run, error) {
 // was held. A child whose call is not known (the recording broke off)
 // hangs under a call made up for it, so that no agent is lost.
 func (f *File) Sessions() ([]*runtime.Run, error) {
-	s := &sessionBuilder{file: f, agents: map[runtime.Path]*agentLines{}, stops: map[runtime.Path]runtime.StopReason{}, sides: f.compactions()}
+	s := &sessionBuilder{file: f, agents: map[runtime.Path]*agentLines{}, stops: map[runtime.Path]runtime.StopReason{}, sides: f.compactions(), sent: f.ChatForm()}
 	for _, x := range f.Exchanges {
 		if _, side := sideOf(x.Agent); !side {
 			s.agent(x.Agent).exchanges = append(s.agent(x.Agent).exchanges, x)
@@ -60,6 +60,7 @@ type sessionBuilder struct {
 	agents map[runtime.Path]*agentLines
 	stops  map[runtime.Path]runtime.StopReason
 	sides  map[runtime.Path][]sideTries
+	sent   func(*Exchange) runtime.View // in chat form
 }
 
 // agent returns the lines of an agent; agents above it come to exist too.
@@ -179,7 +180,7 @@ func (s *sessionBuilder) run(path runtime.Path) (*runtime.Run, error) {
 	slices.SortStableFunc(lines.calls, func(a, b *Call) int {
 		return cmp.Or(cmp.Compare(a.Turn, b.Turn), cmp.Compare(a.Call, b.Call))
 	})
-	b := &runBuilder{run: &runtime.Run{Agent: path, Label: string(path)}, calls: lines.calls, sides: s.sides[path]}
+	b := &runBuilder{run: &runtime.Run{Agent: path, Label: string(path)}, calls: lines.calls, sides: s.sides[path], sent: s.sent}
 	for i := 0; i < len(lines.exchanges); {
 		n := i + 1
 		for n < len(lines.exchanges) && lines.exchanges[n].Turn == lines.exchanges[i].Turn {
