@@ -3,6 +3,7 @@ package record
 import (
 	"bytes"
 	"strconv"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/tapetree/tapetree/runtime"
@@ -13,6 +14,7 @@ import (
 type comparison struct {
 	volatile               bool // equal, but not byte for byte
 	prompt, tools, history []difference
+	messages               runtime.View // of a request over HTTP: as it is kept, see keptSession
 }
 
 func (c *comparison) grade() Grade {
@@ -30,6 +32,21 @@ func (c *comparison) grade() Grade {
 	}
 }
 
+// asking is what a request asks for: one of our own runner, or one that came
+// over HTTP.
+type asking struct {
+	*request
+	folded  bool // in placeholder form already
+	changed bool // something was replaced to bring it there
+}
+
+// askedBy is what a request of our own runner asks for.
+func askedBy(req *runtime.Request) *asking {
+	return &asking{request: &request{
+		wire: runtime.WireChat, model: req.Model, messages: req.Messages, tools: req.Tools, params: sentParams(req),
+	}}
+}
+
 // comparer holds the requests of one agent against its recorded ones, in turn
 // order. What was compared in an earlier turn is not compared again, so that a
 // turn costs what it adds. It is not safe for concurrent use.
@@ -39,60 +56,109 @@ type comparer struct {
 	rules   *Volatile
 	secrets *pairs // of the whole session
 	ids     pairs  // of this agent
+	twins   *twins // nil: no two agents of the recording begin alike
+	agent   runtime.Path
 
+	asking         *asking      // what is being compared
 	sent, recorded runtime.View // compared up to here
-	tools          [2][]byte    // the last two lists compared, sent and recorded
+	kept           keptSession
+	tools          [2][]byte // the last two lists compared, sent and recorded
 	toolsDiffer    []difference
 	toolsVolatile  bool
 	uses           map[string]int
 }
 
-// compare holds req against e. The comparison lists only what is new since the
-// last call.
-func (c *comparer) compare(e *transcripts.Exchange, req *runtime.Request) *comparison {
+// compare holds what a request asks for against e. The comparison lists only
+// what is new since the last call.
+func (c *comparer) compare(e *transcripts.Exchange, a *asking) *comparison {
 	out := &comparison{}
 	if c.uses == nil {
 		c.uses = map[string]int{}
 	}
-	c.compareTools(out, e.Tools, req.Tools)
-	c.compareModel(out, e.Model, req.Model)
-	c.compareParams(out, e.Params, sentParams(req))
-	c.compareMessages(out, e.Messages, req.Messages)
+	c.asking = a
+	c.compareTools(out, e.Tools, a.tools)
+	c.compareModel(out, e.Model, a.model)
+	c.compareParams(out, e.Params, a.params)
+	c.compareMessages(out, e)
+	c.asking = nil
 	return out
 }
 
-func (c *comparer) compareMessages(out *comparison, recorded, sent runtime.View) {
+func (c *comparer) compareMessages(out *comparison, e *transcripts.Exchange) {
+	recorded, sent := e.Messages, c.asking.messages
 	r, s := 0, 0
 	if sent.Extends(c.sent) && recorded.Extends(c.recorded) {
 		r, s = c.recorded.Len(), c.sent.Len()
 	}
 	c.sent, c.recorded = sent, recorded
 	rs, ss := recorded.Messages(), sent.Messages()
+	from := s
+	if c.twins != nil {
+		var lost []difference
+		ss, lost = c.untwin(out, e, ss, from)
+		out.history = append(out.history, lost...)
+	}
+	places := placesIn(c.asking.wire, e.Params, c.asking.params)
 	if r == 0 && s == 0 {
-		rSystem, sSystem := leadingSystem(rs), leadingSystem(ss)
-		if rSystem != nil || sSystem != nil {
-			out.prompt = c.compareMessage(out, 0, rSystem, sSystem)
+		r, s = leadingSystems(rs), leadingSystems(ss)
+		for i := range max(r, s) {
+			out.prompt = append(out.prompt, c.compareMessage(out, places.pointer(i), messageAt(rs[:r], i), messageAt(ss[:s], i))...)
 		}
-		r, s = count(rSystem), count(sSystem)
 	}
 	for r < len(rs) || s < len(ss) {
-		var rm, sm *runtime.Message
-		if r < len(rs) {
-			rm = &rs[r]
-		}
-		if s < len(ss) {
-			sm = &ss[s]
-		}
-		out.history = append(out.history, c.compareMessage(out, max(r, s), rm, sm)...)
+		at := places.pointer(max(r, s))
+		out.history = append(out.history, c.compareMessage(out, at, messageAt(rs, r), messageAt(ss, s))...)
 		r, s = r+1, s+1
+	}
+	if c.asking.folded {
+		out.messages = c.kept.add(c, from, ss)
 	}
 }
 
-func leadingSystem(messages []runtime.Message) *runtime.Message {
-	if len(messages) > 0 && messages[0].Role == runtime.RoleSystem {
-		return &messages[0]
+// messageAt is the message at i, nil past the end.
+func messageAt(messages []runtime.Message, i int) *runtime.Message {
+	if i >= len(messages) {
+		return nil
 	}
-	return nil
+	return &messages[i]
+}
+
+// leadingSystems is how many system texts a conversation begins with.
+func leadingSystems(messages []runtime.Message) int {
+	n := 0
+	for n < len(messages) && (messages[n].Role == runtime.RoleSystem || messages[n].Role == "developer") {
+		n++
+	}
+	return n
+}
+
+// messagePlaces says where the messages of a request stand in its body.
+type messagePlaces struct {
+	list   string
+	beside string // the member that holds the first one; "": they all stand in the list
+}
+
+func placesIn(wire runtime.Wire, recorded, sent []runtime.Param) messagePlaces {
+	p := messagePlaces{list: wire.List()}
+	if name := wire.System(); name != "" && (isSystemReference(recorded, name) || isSystemReference(sent, name)) {
+		p.beside = name
+	}
+	return p
+}
+
+func isSystemReference(params []runtime.Param, name string) bool {
+	return bytes.Equal(paramNamed(params, name), transcripts.SystemReference)
+}
+
+// pointer is that of message i.
+func (p messagePlaces) pointer(i int) string {
+	if p.beside == "" {
+		return "/" + p.list + "/" + strconv.Itoa(i)
+	}
+	if i == 0 {
+		return "/" + p.beside
+	}
+	return "/" + p.list + "/" + strconv.Itoa(i-1)
 }
 
 func count(m *runtime.Message) int {
@@ -103,32 +169,47 @@ func count(m *runtime.Message) int {
 }
 
 // compareMessage compares one message; either may be nil.
-func (c *comparer) compareMessage(out *comparison, at int, recorded, sent *runtime.Message) []difference {
+func (c *comparer) compareMessage(out *comparison, at string, recorded, sent *runtime.Message) []difference {
 	if recorded == nil || sent == nil {
 		d := c.diff()
-		d.values(messagePointer(at), messageNode(recorded), c.sentNode(sent))
+		d.values(at, messageNode(recorded), c.sentNode(sent))
 		return d.found
 	}
 	marked := bytes.Contains(recorded.Raw, []byte("{{"))
-	if !marked && bytes.Equal(recorded.Raw, sent.Raw) && c.sameIDs(recorded, sent) {
+	plain := c.asking.wire == runtime.WireChat || !bytes.Contains(recorded.Raw, []byte(`id"`)) // else its ids stand inside
+	if plain && !marked && bytes.Equal(recorded.Raw, sent.Raw) && c.sameIDs(recorded, sent) {
 		return nil
 	}
 	normal := c.normal(sent.Raw)
-	if bytes.Equal(recorded.Raw, normal) && c.sameIDs(recorded, sent) && c.sameSecrets(recorded.Raw) {
-		if !bytes.Equal(normal, sent.Raw) {
+	replaced := !bytes.Equal(normal, sent.Raw) || c.asking.changed && marked
+	if plain && bytes.Equal(recorded.Raw, normal) && c.sameIDs(recorded, sent) && c.sameSecrets(recorded.Raw) {
+		if replaced {
 			c.used(out, usePlaceholders)
 		}
 		return nil
 	}
 	d := c.diff()
-	d.values(messagePointer(at), valueNode(recorded.Raw), valueNode(normal))
-	if !bytes.Equal(normal, sent.Raw) {
+	d.values(at, messageValue(recorded.Raw, at), messageValue(normal, at))
+	if replaced {
 		d.uses[usePlaceholders]++
+	}
+	if len(d.found)+len(d.uses) == 0 && bytes.Equal(recorded.Raw, normal) {
+		return nil
 	}
 	return c.settle(out, d)
 }
 
-func messagePointer(at int) string { return "/messages/" + strconv.Itoa(at) }
+// messageValue reads a message for comparing: of a system text beside the
+// conversation, the text.
+func messageValue(raw []byte, at string) *node {
+	n := valueNode(raw)
+	if strings.Count(at, "/") == 1 {
+		if content := n.member("content"); content != nil {
+			return content
+		}
+	}
+	return n
+}
 
 // sameIDs reports whether the ids of two messages with equal bytes stand for
 // the same calls as before, and keeps them.
@@ -201,7 +282,7 @@ func (c *comparer) compareParams(out *comparison, recorded, sent []runtime.Param
 		if i >= len(sent) || sent[i].Name != r.Name {
 			reordered = true
 		}
-		if bytes.Equal(s, r.Value) || s == nil && isStreamFalse(r) {
+		if bytes.Equal(s, r.Value) || s == nil && isStreamFalse(r) || isReference(r) {
 			continue
 		}
 		out.tools = append(out.tools, c.compareValue(out, pointer("", r.Name), r.Value, s)...)
@@ -210,7 +291,7 @@ func (c *comparer) compareParams(out *comparison, recorded, sent []runtime.Param
 		if paramNamed(recorded, s.Name) != nil {
 			continue
 		}
-		if !isStreamFalse(s) {
+		if !isStreamFalse(s) && !isReference(s) {
 			out.tools = append(out.tools, c.compareValue(out, pointer("", s.Name), nil, s.Value)...)
 		}
 	}
@@ -222,6 +303,10 @@ func (c *comparer) compareParams(out *comparison, recorded, sent []runtime.Param
 func isStreamFalse(p runtime.Param) bool {
 	return p.Name == "stream" && string(p.Value) == "false"
 }
+
+// isReference reports whether p stands for the system text, which is compared
+// with the messages.
+func isReference(p runtime.Param) bool { return bytes.Equal(p.Value, transcripts.SystemReference) }
 
 func paramNamed(params []runtime.Param, name string) jsontext.Value {
 	for _, p := range params {
@@ -279,6 +364,9 @@ func (c *comparer) settle(out *comparison, d *diff) []difference {
 
 // normal brings live JSON into the form that transcripts hold.
 func (c *comparer) normal(raw []byte) []byte {
+	if c.asking != nil && c.asking.folded {
+		return raw
+	}
 	return c.redact.JSON(c.fold.FoldJSON(raw))
 }
 

@@ -83,8 +83,9 @@ func (d *diff) arrays(at string, recorded, sent *node) {
 
 // Places in a message that are no plain text.
 var (
-	idPlace        = regexp.MustCompile(`^/messages/\d+/(tool_call_id|tool_calls/\d+/id)$`)
-	argumentsPlace = regexp.MustCompile(`^/messages/\d+/tool_calls/\d+/function/arguments$`)
+	idPlace = regexp.MustCompile(`^/messages/\d+/(tool_call_id|tool_calls/\d+/id|content/\d+/(id|tool_use_id))$` +
+		`|^/input/\d+/(call_id|id)$|^/previous_response_id$`)
+	argumentsPlace = regexp.MustCompile(`^/messages/\d+/tool_calls/\d+/function/arguments$|^/input/\d+/arguments$`)
 )
 
 // texts reports whether two strings count as equal, and counts what that took.

@@ -23,33 +23,61 @@ type outcome struct {
 	err string
 }
 
-// write puts the exchange into the transcript: as a model exchange when the
-// context of its request names a place and its body is a chat completion
-// request, else as an http line.
+// write puts the exchange into the transcript: as a model exchange when it is
+// known where in the session its request stands and its body can be read, else
+// as an http line.
 func (s *shot) write(o outcome) error {
 	r := s.recorder
 	ended := r.now()
-	if !s.isModelRequest() {
+	e, asked := s.exchange()
+	if asked == nil {
 		return s.writeHTTP(o)
 	}
-	at, _ := runtime.PlaceOf(s.req.Context())
-	asked, err := r.thread(at.Agent).read(s.body, r.normal)
-	if err != nil {
-		return s.writeHTTP(o)
-	}
-	e := &transcripts.Exchange{
-		Agent: at.Agent, Turn: at.Turn, Try: max(1, at.Try), Wire: "chat",
-		Model: r.redact.member("model", asked.model), Messages: asked.messages, Tools: asked.tools, Params: asked.params,
-	}
+	e.Wire, e.Model, e.Messages, e.Tools, e.Params =
+		string(asked.wire), r.redact.member("model", asked.model), asked.messages, asked.tools, asked.params
 	s.fill(e, o)
 	failed := r.wrote(r.writer.Exchange(e), "record exchange %s", exchangeName(e))
+	if s.tapped != nil {
+		s.watch(int64(s.received.Len()))
+		s.settle(e, true)
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if failed == nil {
 		r.exchanges++
 		r.times = append(r.times, s.times(e, ended))
+		r.tap.wrote(s)
 	}
 	return failed
+}
+
+// exchange returns an exchange with nothing but its place, and the request; nil
+// for what is no model exchange.
+func (s *shot) exchange() (*transcripts.Exchange, *request) {
+	if s.tapped != nil {
+		if s.tapped.asked == nil {
+			return nil, nil
+		}
+		at := s.tapped.exchange.First
+		return &transcripts.Exchange{
+			Agent: at.Path, Turn: at.Turn, Try: at.Try, Flag: at.Flag, Candidates: at.Candidates,
+		}, s.tapped.asked
+	}
+	at, ok := runtime.PlaceOf(s.req.Context())
+	if !ok || !s.isModelRequest() {
+		return nil, nil
+	}
+	asked, err := s.recorder.thread(at.Agent).read(s.body, s.recorder.normal)
+	if err != nil {
+		return nil, nil
+	}
+	return &transcripts.Exchange{Agent: at.Agent, Turn: at.Turn, Try: max(1, at.Try)}, asked
+}
+
+// wire is the wire of the exchange, as far as it is a model exchange.
+func (s *shot) wire() runtime.Wire {
+	wire, _ := runtime.WireOf(s.req.URL.Path)
+	return wire
 }
 
 // fill puts the response into e.
@@ -96,17 +124,38 @@ func (s *shot) fillStream(e *transcripts.Exchange, body []byte, end runtime.End)
 		e.SSE = []string{}
 	}
 	e.StreamEnd = end
-	if hasDone(events) { // whatever came of the connection afterwards
+	if hasDone(s.wire(), events) { // whatever came of the connection afterwards
 		e.StreamEnd = runtime.EndDone
 	}
 }
 
+// endMarks are the kinds of event that end a stream on the wires whose events
+// have a kind.
+var endMarks = map[runtime.Wire][]string{
+	runtime.WireMessages:  {"message_stop"},
+	runtime.WireResponses: {"response.completed", "response.incomplete", "response.failed"},
+}
+
 // hasDone reports whether a stream came to its end mark.
-func hasDone(events [][]byte) bool {
-	return slices.ContainsFunc(events, func(event []byte) bool {
-		_, data, ok := runtime.EventData(event)
-		return ok && strings.TrimSpace(data) == "[DONE]" && bytes.ContainsAny(event, "\r\n")
-	})
+func hasDone(wire runtime.Wire, events [][]byte) bool {
+	return slices.ContainsFunc(events, func(event []byte) bool { return isDone(wire, event) })
+}
+
+// isDone reports whether a block is the end mark, and whole.
+func isDone(wire runtime.Wire, block []byte) bool {
+	kind, data, ok := runtime.EventData(block)
+	if !ok || !bytes.ContainsAny(block, "\r\n") {
+		return false
+	}
+	if strings.TrimSpace(data) == "[DONE]" {
+		return true
+	}
+	for _, mark := range endMarks[wire] {
+		if kind == mark || kind == "" && strings.Contains(data, `"`+mark+`"`) {
+			return true
+		}
+	}
+	return false
 }
 
 // body brings the bytes of a body into the form that transcripts hold: a JSON
@@ -144,28 +193,34 @@ func (s *shot) isStream(body []byte) bool {
 	return false
 }
 
-// decoded returns the body without its gzip coding; what of a broken one can be
-// read. A body that is too large or has another coding is not kept, for nobody
-// can tell whether a secret stands in it: instead is the text in its place.
+// decoded returns the response's body without its gzip coding; what of a broken
+// one can be read. A body that is too large or has another coding is not kept,
+// for nobody can tell whether a secret stands in it: instead is the text in its
+// place.
 func (s *shot) decoded() (body []byte, instead string) {
-	body = s.received.Bytes()
 	if s.large {
 		return nil, runtime.UnreadSize(s.recorder.maxBody)
 	}
-	if len(body) > 0 && strings.EqualFold(strings.TrimSpace(s.header.Get("Content-Encoding")), "gzip") {
-		plain, err := gunzip(body, s.recorder.maxBody)
-		switch {
-		case int64(len(plain)) > s.recorder.maxBody:
-			return nil, runtime.UnreadSize(s.recorder.maxBody)
-		case err != nil && len(plain) == 0:
-			return nil, runtime.UnreadCoding(s.header, nil)
-		}
-		return plain, runtime.UnreadCoding(nil, plain)
-	}
+	return decode(s.header, s.received.Bytes(), s.recorder.maxBody)
+}
+
+// decode returns a body of at most limit bytes without its gzip coding, or the
+// text in its place.
+func decode(h http.Header, body []byte, limit int64) (plain []byte, instead string) {
 	if len(body) == 0 {
 		return body, ""
 	}
-	return body, runtime.UnreadCoding(s.header, body)
+	if !strings.EqualFold(strings.TrimSpace(h.Get("Content-Encoding")), "gzip") {
+		return body, runtime.UnreadCoding(h, body)
+	}
+	plain, err := gunzip(body, limit)
+	switch {
+	case int64(len(plain)) > limit:
+		return nil, runtime.UnreadSize(limit)
+	case err != nil && len(plain) == 0:
+		return nil, runtime.UnreadCoding(h, nil)
+	}
+	return plain, runtime.UnreadCoding(nil, plain)
 }
 
 // gunzip decodes at most limit bytes and one more.
@@ -215,22 +270,46 @@ func (s *shot) writeHTTP(o outcome) error {
 	line.member("method", quoted(s.req.Method))
 	line.member("path", quoted(r.redact.Text(s.req.URL.Path)))
 	if len(s.body) > 0 {
-		value, text, raw := r.body(s.body)
+		value, text, raw := r.body(s.asked())
 		line.body("request", "request", "request", value, text, raw)
 	}
 	line.member("status", jsontext.Value(decimal(s.status)))
 	if o.err != "" {
 		line.member("error", quoted(o.err))
-		return r.wrote(r.writer.HTTP(&transcripts.HTTP{Raw: line.end()}), "record request %s %s", s.req.Method, s.req.URL.Path)
+	} else {
+		line.member("headers", objectOf(r.redact.Headers(s.header)))
+		value, text, raw := r.body(s.answered())
+		line.body("response", "text", "base64", value, text, raw)
+		if end := brokenEnd(o.end); end != "" {
+			line.member("end", quoted(string(end)))
+		}
 	}
-	line.member("headers", objectOf(r.redact.Headers(s.header)))
+	return r.wrote(r.writer.HTTP(&transcripts.HTTP{Raw: line.end()}), "record request %s %s", s.req.Method, s.req.URL.Path)
+}
+
+// asked returns the request's body without its gzip coding, or the text in its
+// place.
+func (s *shot) asked() []byte {
+	body, instead := decode(s.req.Header, s.body, s.recorder.maxBody)
+	if instead != "" {
+		return []byte(instead)
+	}
+	return body
+}
+
+// answered returns the response's body, or the text in its place. Secrets and
+// paths that are split over the frames of a stream are replaced here.
+func (s *shot) answered() []byte {
 	body, instead := s.decoded()
 	if instead != "" {
-		body = []byte(instead)
+		return []byte(instead)
 	}
-	value, text, raw := r.body(body)
-	line.body("response", "text", "base64", value, text, raw)
-	return r.wrote(r.writer.HTTP(&transcripts.HTTP{Raw: line.end()}), "record request %s %s", s.req.Method, s.req.URL.Path)
+	if !s.isStream(body) {
+		return body
+	}
+	e := &transcripts.Exchange{}
+	s.fillStream(e, body, runtime.EndEOF)
+	return []byte(strings.Join(e.SSE, ""))
 }
 
 // isModelRequest reports whether the request stands at a place of the session.

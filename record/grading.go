@@ -3,7 +3,6 @@ package record
 import (
 	"fmt"
 
-	"github.com/tapetree/tapetree/runtime"
 	"github.com/tapetree/tapetree/transcripts"
 )
 
@@ -30,9 +29,9 @@ func (t *agentTape) historyNote() []note {
 	return []note{{at: at, detail: t.trouble.detail, finding: Finding{Code: codeHistory, Agent: at.Agent, Turn: at.Turn, Message: message}}}
 }
 
-// grade compares req with e and enters what came out. The agent's lock is held.
-func (r *Replayer) grade(t *agentTape, e *transcripts.Exchange, req *runtime.Request) {
-	c := t.comparer.compare(e, req)
+// grade compares what was asked with e and enters what came out. The agent's lock is held.
+func (r *Replayer) grade(t *agentTape, e *transcripts.Exchange, a *asking) *comparison {
+	c := t.comparer.compare(e, a)
 	r.ledger.graded(c.grade())
 	r.ledger.used(t.comparer.uses)
 	clear(t.comparer.uses)
@@ -49,6 +48,7 @@ func (r *Replayer) grade(t *agentTape, e *transcripts.Exchange, req *runtime.Req
 			detail: r.detail(at, "the messages differ from the recorded ones", e, c.history),
 		}
 	}
+	return c
 }
 
 // warn enters a prompt or tools difference, the same one once for each agent.
@@ -64,21 +64,63 @@ func (t *agentTape) warn(r *Replayer, at place, code, what string, e *transcript
 	r.ledger.add(at, code, message, r.detail(at, what, e, found))
 }
 
-// miss enters that a request has no exchange left, and returns the error that
-// ends the session. t is nil when nothing of the agent was recorded; else its
-// lock is held.
-func (r *Replayer) miss(at place, t *agentTape, req *runtime.Request, why string) error {
+// missError is the error of a request that has no exchange left.
+type missError struct {
+	where   string // the agent, its turn and the transcript
+	message string
+	nearest string // the exchange that it stands closest to, with its place; "" none
+	name    string // of the recording
+}
+
+// Error implements error.
+func (e *missError) Error() string { return "replay " + e.where + ": " + ErrMissing.Error() }
+
+// Unwrap makes the error one that holds ErrMissing.
+func (e *missError) Unwrap() error { return ErrMissing }
+
+// forClient is what the client is told: what is missing and the way out.
+func (e *missError) forClient() string {
+	text := "tapetree replay: " + e.message
+	if e.nearest != "" {
+		text += "; the nearest is " + e.nearest
+	}
+	return text + "; to accept it: tapetree record " + e.name
+}
+
+// miss enters that a request has no exchange left, once for each turn, and
+// returns the error that ends a session of our own runner. t is nil when nothing
+// of the agent was recorded; else its lock is held.
+func (r *Replayer) miss(at place, t *agentTape, a *asking, why string) error {
 	r.breakOff()
 	nearest := r.nearest(at, t)
+	message := fmt.Sprintf("no exchange left for %s: %s", headline(at), why)
+	failed := &missError{
+		where: fmt.Sprintf("%s turn %d of %s", at.Agent, at.Turn, r.file.Path), message: message, name: r.options.Name,
+	}
+	if nearest != nil {
+		failed.nearest = fmt.Sprintf("exchange %s (%s:%d)", exchangeName(nearest), r.file.Path, nearest.Line)
+	}
+	if r.missedBefore(at) {
+		return failed
+	}
 	var found []difference
 	if nearest != nil {
 		c := comparer{fold: r.options.Fold, redact: r.options.Redact, rules: r.options.Volatile, secrets: &pairs{}}
-		out := c.compare(nearest, req)
+		out := c.compare(nearest, a)
 		found = append(append(out.history, out.tools...), out.prompt...)
 	}
-	message := fmt.Sprintf("no exchange left for %s: %s", headline(at), why)
 	r.ledger.add(at, codeMissing, message, r.detail(at, why, nearest, found))
-	return fmt.Errorf("replay %s turn %d of %s: %w", at.Agent, at.Turn, r.file.Path, ErrMissing)
+	return failed
+}
+
+// missedBefore reports whether a turn was found missing before, and notes it.
+func (r *Replayer) missedBefore(at place) bool {
+	turn := place{Agent: at.Agent, Turn: at.Turn}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	before := r.missed[turn]
+	r.missed[turn] = true
+	return before
 }
 
 // nearest is the exchange that a missed request stands closest to: the agent's

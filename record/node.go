@@ -150,3 +150,25 @@ func (n *node) write(b *strings.Builder) {
 func pointer(base, step string) string {
 	return base + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(step)
 }
+
+// textAt is the string or number that members and positions lead to; "" when
+// there is none.
+func (n *node) textAt(steps ...string) string {
+	for _, step := range steps {
+		if n == nil {
+			return ""
+		}
+		if at, err := strconv.Atoi(step); err == nil && n.kind == jsontext.KindBeginArray {
+			if at >= len(n.elems) {
+				return ""
+			}
+			n = n.elems[at]
+			continue
+		}
+		n = n.member(step)
+	}
+	if n == nil {
+		return ""
+	}
+	return n.text
+}

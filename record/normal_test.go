@@ -193,7 +193,7 @@ func TestEqualBytesDoNotHideABrokenPair(t *testing.T) {
 	for recorded, sent := range map[string]string{"plain": "plain", "in {{workspace}}": "in /ws"} {
 		c := &comparer{fold: runtime.NewFolder([]string{"/ws"}, nil, nil), redact: NewRedactor(nil), secrets: &pairs{}}
 		e := &transcripts.Exchange{Model: "m", Messages: list("old", recorded), Params: sentParams(&runtime.Request{})}
-		out := c.compare(e, &runtime.Request{Model: "m", Messages: list("new", sent)})
+		out := c.compare(e, askedBy(&runtime.Request{Model: "m", Messages: list("new", sent)}))
 		assert.Equal(t, len(out.history), 1, recorded)
 		assert.Equal(t, out.history[0].pointer, "/messages/1/tool_call_id")
 	}

@@ -26,3 +26,19 @@ func (p *pairs) same(recorded, sent string) bool {
 	p.toSent[recorded], p.toRecord[sent] = sent, recorded
 	return true
 }
+
+// recorded returns what sent was met with, if it was met.
+func (p *pairs) recorded(sent string) (string, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	recorded, ok := p.toRecord[sent]
+	return recorded, ok
+}
+
+// sent returns what recorded was met with, if it was met.
+func (p *pairs) sent(recorded string) (string, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	sent, ok := p.toSent[recorded]
+	return sent, ok
+}

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/tapetree/tapetree/record/attribution"
 	"github.com/tapetree/tapetree/runtime"
 	"github.com/tapetree/tapetree/transcripts"
 )
@@ -18,6 +19,10 @@ type RecorderOptions struct {
 	Fold   *runtime.Folder  // nil: no path is folded
 	Redact *Redactor        // nil: known key shapes are still replaced
 	Now    func() time.Time // nil: time.Now
+	// Attribute makes the recorder find out which agent a request for a model
+	// answer belongs to, where its context does not say so. nil: such requests are
+	// recorded as what is no model exchange.
+	Attribute *attribution.Options
 }
 
 // Recorder writes a session to a transcript while it runs: what passes its
@@ -34,6 +39,7 @@ type Recorder struct {
 	now    func() time.Time
 	start  time.Time
 
+	tap     *tap  // nil: no agent is inferred
 	maxBody int64 // a larger response is not kept; the live model's own limit
 
 	mu        sync.Mutex
@@ -44,6 +50,7 @@ type Recorder struct {
 	times     []transcripts.ExchangeTime
 	order     []string
 	stops     map[runtime.Path]runtime.StopReason
+	code      *int // of the command that was recorded
 }
 
 // NewRecorder starts a recording into w. Its clock starts now.
@@ -54,12 +61,26 @@ func NewRecorder(w *transcripts.Writer, o RecorderOptions) *Recorder {
 	if o.Redact == nil {
 		o.Redact = NewRedactor(nil)
 	}
-	return &Recorder{
+	r := &Recorder{
 		writer: w, fold: o.Fold, redact: o.Redact, now: o.Now, start: o.Now(), maxBody: runtime.DefaultMaxBytes,
 		threads: map[runtime.Path]*thread{},
 		stops:   map[runtime.Path]runtime.StopReason{},
 	}
+	if o.Attribute != nil {
+		r.tap = newTap(r, *o.Attribute)
+	}
+	return r
 }
+
+// Exited notes the exit code of the command that is recorded.
+func (r *Recorder) Exited(code int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.code = &code
+}
+
+// Mask hides every secret in text behind ***, for a message to a person.
+func (r *Recorder) Mask(text string) string { return r.redact.Mask(text) }
 
 // Observe takes the starts and ends of calls and the ends of agents; give it to
 // runtime.Runner.Observe. A failed write shows at the next request and at Close.
@@ -144,10 +165,15 @@ func (r *Recorder) since(t time.Time) float64 {
 }
 
 // Close puts the transcript in place and returns it. Exchanges still under way
-// are not in it. After a failed write it leaves the partial file, names it and
+// are not in it. Where agents were inferred, exchanges get their final places
+// here, and the header says which models and which upstream answered which
+// client, unless it says so already. After a failed write it leaves the partial file, names it and
 // returns that error. Without any exchange nothing is written: the error holds
 // transcripts.ErrEmpty.
 func (r *Recorder) Close() (*transcripts.File, error) {
+	if r.tap != nil {
+		<-r.tap.start()
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.err != nil {
@@ -157,10 +183,13 @@ func (r *Recorder) Close() (*transcripts.File, error) {
 		}
 		return nil, fmt.Errorf("%w; what was finished is in %s", r.err, kept)
 	}
+	if r.tap != nil {
+		r.settle()
+	}
 	slices.SortFunc(r.times, func(a, b transcripts.ExchangeTime) int {
 		return place{Agent: a.Agent, Turn: a.Turn, Try: a.Try}.compare(place{Agent: b.Agent, Turn: b.Turn, Try: b.Try})
 	})
-	end := &transcripts.End{Exchanges: r.exchanges}
+	end := &transcripts.End{Exchanges: r.exchanges, Code: r.code}
 	for agent, reason := range r.stops {
 		end.Stops = append(end.Stops, transcripts.Stop{Agent: agent, Reason: reason})
 	}
@@ -178,6 +207,35 @@ func (r *Recorder) thread(agent runtime.Path) *thread {
 		r.threads[agent] = t
 	}
 	return t
+}
+
+// settle gives exchanges and their clocks the places that attribution came to,
+// and puts into the header what is known only now. The lock is held.
+func (r *Recorder) settle() {
+	final := r.tap.places()
+	for i, t := range r.times {
+		if at, ok := final[runtime.Place{Agent: t.Agent, Turn: t.Turn, Try: t.Try}]; ok {
+			r.times[i].Agent, r.times[i].Turn, r.times[i].Try = at.Path, at.Turn, at.Try
+		}
+	}
+	r.writer.Amend(func(f *transcripts.File) {
+		firsts := map[*transcripts.Exchange]runtime.Place{}
+		for _, e := range f.Exchanges {
+			first := runtime.Place{Agent: e.Agent, Turn: e.Turn, Try: e.Try}
+			if at, ok := final[first]; ok {
+				e.Agent, e.Turn, e.Try, e.Flag, e.Candidates = at.Path, at.Turn, at.Try, at.Flag, at.Candidates
+			}
+			firsts[e] = first
+		}
+		r.tap.describe(&f.Header, inTreeOrder(f.Exchanges), firsts)
+	})
+}
+
+// inTreeOrder returns a sorted copy.
+func inTreeOrder(exchanges []*transcripts.Exchange) []*transcripts.Exchange {
+	return slices.SortedStableFunc(slices.Values(exchanges), func(a, b *transcripts.Exchange) int {
+		return place{Agent: a.Agent, Turn: a.Turn, Try: a.Try}.compare(place{Agent: b.Agent, Turn: b.Turn, Try: b.Try})
+	})
 }
 
 // normal brings live JSON into the form that transcripts hold.

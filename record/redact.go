@@ -258,6 +258,19 @@ func (r *Redactor) mark(m match) string {
 	return mark
 }
 
+// secret returns what a placeholder of this Redactor stands for, "" for one of
+// another.
+func (r *Redactor) secret(mark string) string {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	for value, known := range r.marks {
+		if known == mark {
+			return value
+		}
+	}
+	return ""
+}
+
 // match is one secret in one text.
 type match struct {
 	start, end int

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/tapetree/tapetree/runtime"
 	"github.com/tapetree/tapetree/transcripts"
@@ -28,6 +29,7 @@ type ReplayOptions struct {
 	SubDialect *runtime.Dialect
 	Live       func(tool string) bool // which tools run for real; nil: none
 	Name       string                 // for commands named in reports; "": the name in the transcript's header
+	Faults     []Fault                // what goes wrong on purpose
 }
 
 // Replayer answers a session from a transcript. It is the runtime.Model of
@@ -45,6 +47,8 @@ type Replayer struct {
 	calls   map[place]*callTape         // fixed once built
 	secrets pairs
 	ledger  ledger
+	faults  *faults
+	foreign bool // the session's calls and stops are not seen: a client asks over HTTP
 
 	mu    sync.Mutex // guards what follows and the use of callTapes
 	taped map[place]bool
@@ -53,6 +57,7 @@ type Replayer struct {
 	// broken: a miss or a fault of ours ended the session, so that what did not
 	// happen afterwards says nothing.
 	broken bool
+	missed map[place]bool // turns already found to have no exchange left
 
 	allow map[string]bool // tools that the recorded person allowed at least once; fixed once built
 }
@@ -68,6 +73,9 @@ type agentTape struct {
 	trouble   *trouble // the first history difference
 	reported  map[string]bool
 	late      bool // asked out of order, and said so
+
+	faulted map[int]int  // by turn: the tries that a fault answered or spoilt
+	spoilt  map[int]bool // by exchange: a fault spoilt its answer, and it has not been asked for again
 }
 
 // callTape is one tool line.
@@ -98,10 +106,11 @@ func NewReplayer(f *transcripts.File, o ReplayOptions) (*Replayer, error) {
 		file: f, options: o,
 		agents: map[runtime.Path]*agentTape{},
 		calls:  map[place]*callTape{},
+		faults: newFaults(o.Faults),
 		ledger: ledger{uses: map[string]int{}, verdicts: map[place]bool{}},
 		taped:  map[place]bool{}, asked: map[place]bool{},
 		stops: map[runtime.Path]runtime.StopReason{},
-		allow: map[string]bool{},
+		allow: map[string]bool{}, missed: map[place]bool{},
 	}
 	r.loadExchanges()
 	r.loadCalls()
@@ -112,8 +121,8 @@ func (r *Replayer) loadExchanges() {
 	for _, e := range r.file.Exchanges {
 		t := r.agents[e.Agent]
 		if t == nil {
-			t = &agentTape{reported: map[string]bool{}}
-			t.comparer = comparer{fold: r.options.Fold, redact: r.options.Redact, rules: r.options.Volatile, secrets: &r.secrets}
+			t = &agentTape{reported: map[string]bool{}, faulted: map[int]int{}, spoilt: map[int]bool{}}
+			t.comparer = comparer{fold: r.options.Fold, redact: r.options.Redact, rules: r.options.Volatile, secrets: &r.secrets, agent: e.Agent}
 			r.agents[e.Agent] = t
 		}
 		if n := len(t.exchanges); n > 0 && compareExchanges(t.exchanges[n-1], e) > 0 && !t.late {
@@ -159,22 +168,84 @@ func placeOf(e *transcripts.Exchange) place {
 func callName(at place) string { return fmt.Sprintf("%s#%d.%d", at.Agent, at.Turn, at.Call) }
 
 // Complete answers req from the exchange at its place. An upstream's fault
-// that was recorded comes back as the same *runtime.UpstreamError; a request
-// with no exchange left is an error that holds ErrMissing.
+// that was recorded, or is one of the Faults, comes back as the same
+// *runtime.UpstreamError; a request with no exchange left is an error that holds
+// ErrMissing.
 func (r *Replayer) Complete(ctx context.Context, req *runtime.Request) (*runtime.Answer, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	at := place{Agent: req.Place.Agent, Turn: req.Place.Turn, Try: max(1, req.Place.Try)}
-	t := r.agents[at.Agent]
-	if t == nil {
-		return nil, r.miss(at, nil, req, "no exchange of this agent was recorded")
-	}
-	e, err := r.take(t, at, req)
+	given, err := r.answer(at, askedBy(req))
 	if err != nil {
 		return nil, err
 	}
-	return runtime.Decode(expandReply(r.options.Fold, e), r.dialect(at.Agent))
+	if err := wait(ctx, given.wait); err != nil {
+		return nil, err
+	}
+	return runtime.Decode(expandReply(r.options.Fold, given.exchange), r.dialect(at.Agent))
+}
+
+// wait returns after d, or with the error of ctx when that ends first.
+func wait(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return nil
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// given is what a request is answered with.
+type given struct {
+	exchange *transcripts.Exchange // the recorded one, or what a fault made of it
+	recorded *transcripts.Exchange // the one that was used up; nil: a fault answered instead
+	wait     time.Duration         // before the answer comes
+	messages runtime.View          // see comparison.messages
+}
+
+// answer finds what a request at a place is answered with: the exchange there,
+// with what goes wrong on purpose. Tries that a fault answered are not counted:
+// the next one meets the exchange that is due.
+func (r *Replayer) answer(at place, a *asking) (given, error) {
+	t := r.agents[at.Agent]
+	if t == nil {
+		return given{}, r.miss(at, nil, a, "no exchange of this agent was recorded")
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	r.faults.ask(at)
+	at.Try -= t.faulted[at.Turn]
+	i, found := t.index[[2]int{at.Turn, at.Try}]
+	if !found {
+		return given{}, r.miss(at, t, a, "the agent asks once more than was recorded")
+	}
+	last := i == len(t.exchanges)-1
+	wait, instead := r.faults.before(at, t.exchanges[i], last)
+	if instead != nil {
+		t.faulted[at.Turn]++
+		return given{exchange: instead, wait: wait}, nil
+	}
+	if t.used[i] && t.spoilt[i] { // its answer had been spoilt: now it comes whole
+		t.spoilt[i] = false
+		return given{exchange: t.exchanges[i], recorded: t.exchanges[i], wait: wait, messages: r.grade(t, t.exchanges[i], a).messages}, nil
+	}
+	e, messages, err := r.use(t, at, a)
+	if err != nil {
+		return given{}, err
+	}
+	out := given{exchange: e, recorded: e, wait: wait, messages: messages}
+	if spoilt, changed := r.faults.spoil(at, e, last); changed {
+		out.exchange = spoilt
+		t.faulted[at.Turn]++
+		t.spoilt[i] = true
+	}
+	return out, nil
 }
 
 // dialect is how an agent's answers are read.
@@ -186,20 +257,27 @@ func (r *Replayer) dialect(agent runtime.Path) runtime.Dialect {
 }
 
 // take uses up the exchange at a place and compares its request.
-func (r *Replayer) take(t *agentTape, at place, req *runtime.Request) (*transcripts.Exchange, error) {
+func (r *Replayer) take(t *agentTape, at place, a *asking) (*transcripts.Exchange, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	e, _, err := r.use(t, at, a)
+	return e, err
+}
+
+// use is take with the agent's lock held. It also returns the messages as they
+// are kept.
+func (r *Replayer) use(t *agentTape, at place, a *asking) (*transcripts.Exchange, runtime.View, error) {
 	i, found := t.index[[2]int{at.Turn, at.Try}]
 	switch {
 	case !found:
-		return nil, r.miss(at, t, req, "the agent asks once more than was recorded")
+		return nil, runtime.View{}, r.miss(at, t, a, "the agent asks once more than was recorded")
 	case t.used[i]:
-		return nil, r.miss(at, t, req, fmt.Sprintf("exchange %s was already used", exchangeName(t.exchanges[i])))
+		return nil, runtime.View{}, r.miss(at, t, a, fmt.Sprintf("exchange %s was already used", exchangeName(t.exchanges[i])))
 	}
 	t.used[i] = true
 	r.checkOrder(t, i)
-	r.grade(t, t.exchanges[i], req)
-	return t.exchanges[i], nil
+	c := r.grade(t, t.exchanges[i], a)
+	return t.exchanges[i], c.messages, nil
 }
 
 // checkOrder enters, once for each agent, that an earlier exchange was passed
@@ -222,3 +300,7 @@ func (r *Replayer) breakOff() {
 	defer r.mu.Unlock()
 	r.broken = true
 }
+
+// FaultNotes says of each of the Faults what came of it: where it was applied,
+// and how the agent went on.
+func (r *Replayer) FaultNotes() []string { return r.faults.notes() }

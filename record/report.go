@@ -44,8 +44,10 @@ func (r *Replayer) Report() *Report {
 		}
 		t.mu.Unlock()
 	}
-	notes = append(notes, r.unusedCalls()...)
-	notes = append(notes, r.stopNotes()...)
+	if !r.foreign {
+		notes = append(notes, r.unusedCalls()...)
+		notes = append(notes, r.stopNotes()...)
+	}
 
 	r.ledger.mu.Lock()
 	defer r.ledger.mu.Unlock()
@@ -192,7 +194,7 @@ func (r *Replayer) BrokenOff(ended error, req *runtime.Request) error {
 	if !unused {
 		return ended
 	}
-	e, err := r.take(t, at, req)
+	e, err := r.take(t, at, askedBy(req))
 	if err != nil {
 		return ended
 	}

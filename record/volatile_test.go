@@ -20,6 +20,7 @@ func TestVolatileSets(t *testing.T) {
 		{"dates", `[15/Jan/2024:10:20:30 +0000] "GET"`, `[⟨date⟩] "GET"`},
 		{"dates", "Mon Jan 15 10:20:30 UTC 2024; Jan  5 10:20 a; Jan 15  2023 b", "⟨date⟩; ⟨date⟩ a; ⟨date⟩ b"},
 		{"dates", "January 15, 2024 and 15 January 2024 and Feb 3", "⟨date⟩ and ⟨date⟩ and ⟨date⟩"},
+		{"dates", "Date: 1/15/2024, 15.01.2024; 40/1/2024 1.2.3456 a/1/15/20245", "Date: ⟨date⟩, ⟨date⟩; 40/1/2024 1.2.3456 a/1/15/20245"},
 		{"dates", "10:20:30 10:20:30.5 20240115T102030Z", "⟨date⟩ ⟨date⟩ ⟨date⟩"},
 		{"dates", "2024-13-15 2024-01-32 1.2.3 12:34 25:00:00 May I 1234-5 main.go:10:20", "2024-13-15 2024-01-32 1.2.3 12:34 25:00:00 May I 1234-5 main.go:10:20"},
 		{"dates", "2024-01-15 10:20:30 INFO a; 2024-01-15T10:20:30Z GET; 2024-01-15 10:20:30 CEST b", "⟨date⟩ INFO a; ⟨date⟩ GET; ⟨date⟩ b"},
