@@ -1,0 +1,5 @@
+//go:build !unix
+
+package agentcmd
+
+const endedBySIGTERM = 1

@@ -1,0 +1,50 @@
+package agentcmd
+
+import (
+	"os"
+	"os/signal"
+)
+
+// signals are those that we get and pass on.
+type signals struct {
+	got            chan os.Signal
+	done, finished chan struct{}
+}
+
+// catch begins to keep the signals that would end us. One that we were started
+// to ignore, as nohup does it, stays ignored.
+func catch() *signals {
+	s := &signals{got: make(chan os.Signal, 8), done: make(chan struct{}), finished: make(chan struct{})}
+	var passed []os.Signal
+	for _, one := range forwarded {
+		if !signal.Ignored(one) {
+			passed = append(passed, one)
+		}
+	}
+	signal.Notify(s.got, passed...)
+	return s
+}
+
+// forward passes on to the program what came and what comes.
+func (s *signals) forward(p *process) {
+	go func() {
+		defer close(s.finished)
+		for {
+			select {
+			case one := <-s.got:
+				p.signal(one)
+			case <-s.done:
+				return
+			}
+		}
+	}()
+}
+
+// release gives the signals back. Nothing is forwarded when it returns.
+func (s *signals) release(forwarding bool) {
+	signal.Stop(s.got)
+	close(s.done)
+	if forwarding {
+		<-s.finished
+	}
+}
