@@ -1,6 +1,8 @@
 package golden
 
 import (
+	"slices"
+
 	"github.com/tapetree/tapetree/runtime"
 )
 
@@ -49,29 +51,65 @@ func (r *runWriter) calls(turn *runtime.Turn, after []runtime.Message) {
 			r.text(r.depth, "history has instead", r.run.Agent, after[0].Content)
 		}
 	}
-	for n := range max(len(turn.Calls), len(sent), len(results)) {
-		r.pair(turn, n, sent, results, len(after) > 0)
+	made, uncalled := r.visible(turn.Calls)
+	p := &pairs{turn: turn.Number, calls: made, sent: sent, results: results, known: len(after) > 0}
+	for n := range max(len(made), len(sent), len(results)) {
+		r.pair(p, n)
+		uncalled = slices.DeleteFunc(uncalled, func(c runtime.CallRecord) bool {
+			more := n < len(made) && c.Number == made[n].Number
+			if more {
+				r.agent(c.Child, r.depth+1)
+			}
+			return more
+		})
+	}
+	for _, c := range uncalled {
+		r.agent(c.Child, r.depth)
 	}
 }
 
+// visible parts the calls that a turn made from those that stand for nothing but
+// an agent: a program that is not ours may start several by one call, or one by
+// none that can be seen.
+func (r *runWriter) visible(calls []runtime.CallRecord) (made, uncalled []runtime.CallRecord) {
+	for _, c := range calls {
+		if r.options.Foreign && c.Child != nil && c.ID == "" && c.Arguments == "" && c.Verdict == runtime.VerdictInterrupted {
+			uncalled = append(uncalled, c)
+		} else {
+			made = append(made, c)
+		}
+	}
+	return made, uncalled
+}
+
+// pairs are the calls of one turn: as they were made, as the history has them,
+// and the results there. Without a known history the records tell the results.
+type pairs struct {
+	turn    int
+	calls   []runtime.CallRecord
+	sent    []runtime.Call
+	results []runtime.Message
+	known   bool
+}
+
 // pair writes the call at index n, the child it started, and the result that
-// stands at its place. Without a known history the records tell the result.
-func (r *runWriter) pair(turn *runtime.Turn, n int, sent []runtime.Call, results []runtime.Message, known bool) {
+// stands at its place.
+func (r *runWriter) pair(p *pairs, n int) {
 	record := runtime.CallRecord{Number: n + 1}
-	if n < len(turn.Calls) {
-		record = turn.Calls[n]
+	if n < len(p.calls) {
+		record = p.calls[n]
 	}
 	number := ""
 	switch {
-	case n < len(sent):
-		number = r.ids.name(r.run.Agent, sent[n].ID)
-		if n >= len(turn.Calls) {
-			record.Name, record.Arguments = sent[n].Name, sent[n].Arguments
+	case n < len(p.sent):
+		number = r.ids.name(r.run.Agent, p.sent[n].ID)
+		if n >= len(p.calls) {
+			record.Name, record.Arguments = p.sent[n].Name, p.sent[n].Arguments
 		}
-	case n < len(turn.Calls):
+	case n < len(p.calls):
 		number = r.ids.name(r.run.Agent, record.ID)
 	}
-	at := hookPlace{agent: r.run.Agent, turn: turn.Number, call: record.Number}
+	at := hookPlace{agent: r.run.Agent, turn: p.turn, call: record.Number}
 	if number != "" {
 		r.call(number, record.Name, record.Arguments)
 		r.hookLines(r.depth+1, at)
@@ -81,17 +119,26 @@ func (r *runWriter) pair(turn *runtime.Turn, n int, sent []runtime.Call, results
 	}
 	at.after = true
 	r.hookLines(r.depth+1, at)
-	verdict := record.Verdict.Class()
-	if verdict == "" {
-		verdict = "not run"
-	}
+	verdict := r.verdict(&record)
 	switch {
-	case n < len(results):
-		r.text(r.depth, r.ids.name(r.run.Agent, results[n].CallID)+" "+verdict, r.run.Agent, results[n].Content)
-	case known || n >= len(turn.Calls):
+	case n < len(p.results):
+		r.text(r.depth, r.ids.name(r.run.Agent, p.results[n].CallID)+" "+verdict, r.run.Agent, p.results[n].Content)
+	case p.known || n >= len(p.calls) || r.options.Foreign && record.Result == "":
 		r.line(r.depth, number+" has no result")
 	default:
 		r.text(r.depth, number+" "+verdict, r.run.Agent, record.Result)
+	}
+}
+
+// verdict is the word before a call's result.
+func (r *runWriter) verdict(record *runtime.CallRecord) string {
+	switch word := record.Verdict.Class(); {
+	case word != "":
+		return word
+	case r.options.Foreign:
+		return "result"
+	default:
+		return "not run"
 	}
 }
 

@@ -32,7 +32,11 @@ type Options struct {
 	Hooks     []HookLine          // hook events that a scenario logs
 	Title     string              // the first line; "" means Title
 	Full      bool                // fold no text
-	Notes     func(*runtime.Run) []string
+	// Foreign says that a program of somebody else's had the session: it answers
+	// its calls itself, so they have no verdict, and what a user says to it in
+	// between is no reminder of ours.
+	Foreign bool
+	Notes   func(*runtime.Run) []string
 }
 
 // HookLine is one logged hook event: a line of the history at the call it
@@ -49,6 +53,15 @@ type HookLine struct {
 // Render writes the golden history of a session tree: the same bytes for any
 // schedule, LF only, ended by a newline.
 func Render(run *runtime.Run, o Options) string {
+	if run == nil {
+		return RenderAll(nil, o)
+	}
+	return RenderAll([]*runtime.Run{run}, o)
+}
+
+// RenderAll writes the golden history of a session that has several trees, as a
+// program that is not ours may have.
+func RenderAll(roots []*runtime.Run, o Options) string {
 	title := o.Title
 	if title == "" {
 		title = Title
@@ -59,10 +72,11 @@ func Render(run *runtime.Run, o Options) string {
 		w.hooks[at] = append(w.hooks[at], h.Text)
 	}
 	w.line(0, title)
-	if run == nil {
+	if len(roots) == 0 {
 		w.line(0, "(no session)")
-		return w.out.String()
 	}
-	w.agent(run, 0)
+	for _, root := range roots {
+		w.agent(root, 0)
+	}
 	return w.out.String()
 }

@@ -86,16 +86,24 @@ func (r *runWriter) added(turn *runtime.Turn) {
 		for _, m := range messages[r.seen:] {
 			if !reminded && m.Role == runtime.RoleUser && m.Content == turn.Reminder {
 				reminded = true
-				r.text(r.depth, "reminder", r.run.Agent, m.Content)
+				r.text(r.depth, r.reminder(), r.run.Agent, m.Content)
 				continue
 			}
 			r.message(m)
 		}
 	}
 	r.seen = len(messages)
-	if !reminded {
+	if !reminded && !r.options.Foreign { // a program's own user messages all stand above
 		r.text(r.depth, "reminder", r.run.Agent, turn.Reminder)
 	}
+}
+
+// reminder is the word for what the user says between two answers.
+func (r *runWriter) reminder() string {
+	if r.options.Foreign {
+		return string(runtime.RoleUser)
+	}
+	return "reminder"
 }
 
 // unsent writes what stands at the end of the history without belonging to a
@@ -110,12 +118,16 @@ func (r *runWriter) unsent(history runtime.View) {
 	}
 }
 
-// message writes a message that stands in the history on its own.
+// message writes a message that stands in the history on its own. Only a
+// program that is not ours has a right to one.
 func (r *runWriter) message(m runtime.Message) {
 	event := "extra message: " + string(m.Role)
+	if r.options.Foreign {
+		event = string(m.Role)
+	}
 	switch {
 	case m.Role == runtime.RoleSystem:
-		r.line(r.depth, "extra message: system")
+		r.line(r.depth, event)
 		return
 	case m.Role == runtime.RoleTool:
 		event += " " + r.ids.name(r.run.Agent, m.CallID)

@@ -20,14 +20,14 @@ type made struct {
 // wanted ones. strict: the same calls in the same order. unordered: the same
 // calls. subset: no call but wanted ones. superset: every wanted call, and any
 // others. A wanted line stands for one call.
-func judgeCalls(want *CallsWant, run *runtime.Run, fold func(string) string) []record.Finding {
+func judgeCalls(want *CallsWant, session trees, fold func(string) string) []record.Finding {
 	if want == nil {
 		return nil
 	}
 	calls := map[runtime.Path][]made{}
 	wanted := map[runtime.Path][]CallWant{}
 	var agents []runtime.Path // in tree order, then those that did not run
-	run.Walk(func(r *runtime.Run) {
+	session.walk(func(r *runtime.Run) {
 		agents = append(agents, r.Agent)
 		calls[r.Agent] = nil
 		for _, turn := range r.Turns {

@@ -20,7 +20,29 @@ func CheckRun(run *runtime.Run, limits Limits) []record.Finding {
 	run.Walk(func(r *runtime.Run) {
 		agents = append(agents, agent{path: r.Agent, run: r, requests: requestsOf(r)})
 	})
-	return check(agents, limits, true)
+	return check(agents, rules{limits: limits, formal: true})
+}
+
+// CheckForeign judges a session of a program that is not ours by the rules that
+// hold for any agent: calls and results are paired, and no message of one agent
+// turns up among those of another. It may have any number of turns, of trees and
+// of generations.
+func CheckForeign(roots []*runtime.Run) []record.Finding {
+	var agents []agent
+	for _, root := range roots {
+		root.Walk(func(r *runtime.Run) {
+			// What it does with its last answer, nobody has seen.
+			agents = append(agents, agent{path: r.Agent, run: r, requests: sentBy(r)})
+		})
+	}
+	return check(agents, rules{foreign: true})
+}
+
+// rules are those that a session is judged by.
+type rules struct {
+	limits  Limits
+	formal  bool // our own runner made it, so the form of briefs and reports is known
+	foreign bool // a program that is not ours made it
 }
 
 // CheckTape judges the recorded requests of a transcript the same way, exchange
@@ -30,6 +52,7 @@ func CheckRun(run *runtime.Run, limits Limits) []record.Finding {
 func CheckTape(f *transcripts.File, limits Limits) []record.Finding {
 	requests := map[runtime.Path][]request{}
 	var order []runtime.Path
+	sent := f.ChatForm()
 	for _, e := range f.Exchanges {
 		if isSide(e.Agent) {
 			continue
@@ -37,7 +60,7 @@ func CheckTape(f *transcripts.File, limits Limits) []record.Finding {
 		if requests[e.Agent] == nil {
 			order = append(order, e.Agent)
 		}
-		requests[e.Agent] = append(requests[e.Agent], request{turn: e.Turn, messages: e.Messages})
+		requests[e.Agent] = append(requests[e.Agent], request{turn: e.Turn, messages: sent(e)})
 	}
 	for _, list := range requests {
 		slices.SortStableFunc(list, func(a, b request) int { return cmp.Compare(a.turn, b.turn) })
@@ -60,7 +83,7 @@ func CheckTape(f *transcripts.File, limits Limits) []record.Finding {
 		}
 	}
 	_, ours := profiles.ByName(f.Header.Profile)
-	findings = append(findings, check(agents, limits, ours)...)
+	findings = append(findings, check(agents, rules{limits: limits, formal: ours, foreign: f.Foreign()})...)
 	return append(findings, judgeSecrets(f, agents)...)
 }
 
@@ -80,16 +103,23 @@ type request struct {
 	messages runtime.View
 }
 
-// requestsOf takes an agent's requests from its turns. A run that came to an
-// end also answers for the whole history it left behind.
-func requestsOf(r *runtime.Run) []request {
+// sentBy takes an agent's requests from its turns.
+func sentBy(r *runtime.Run) []request {
 	var requests []request
-	last := 0
 	for _, turn := range r.Turns {
-		last = turn.Number
 		if turn.Sent.Len() > 0 {
 			requests = append(requests, request{turn.Number, turn.Sent})
 		}
+	}
+	return requests
+}
+
+// requestsOf does the same. A run that came to an end also answers for the
+// whole history it left behind.
+func requestsOf(r *runtime.Run) []request {
+	requests, last := sentBy(r), 0
+	if n := len(r.Turns); n > 0 {
+		last = r.Turns[n-1].Number
 	}
 	if r.Stop != "" && r.History.Len() > 0 {
 		requests = append(requests, request{last, r.History})
@@ -117,18 +147,20 @@ func (a *agent) eachNew(restart func(), visit func(turn, index int, m *runtime.M
 	}
 }
 
-// check judges all agents of a session, in tree order; formal says that our own
-// runner made it.
-func check(agents []agent, limits Limits, formal bool) []record.Finding {
+// check judges all agents of a session, in tree order.
+func check(agents []agent, rules rules) []record.Finding {
 	var findings []record.Finding
 	for i := range agents {
-		findings = append(findings, judgePairing(&agents[i])...)
+		findings = append(findings, judgePairing(&agents[i], rules.foreign)...)
 	}
-	findings = append(findings, judgeIsolation(agents, formal)...)
+	if rules.foreign {
+		return once(append(findings, judgeStrangers(agents)...))
+	}
+	findings = append(findings, judgeIsolation(agents, rules.formal)...)
 	for i := range agents {
 		if agents[i].run != nil {
 			findings = append(findings, judgeRecursion(agents[i].run)...)
-			findings = append(findings, judgeLimits(agents[i].run, limits)...)
+			findings = append(findings, judgeLimits(agents[i].run, rules.limits)...)
 			findings = append(findings, judgeCut(agents[i].run)...)
 		}
 	}

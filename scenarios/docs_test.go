@@ -30,16 +30,18 @@ func examples(page string) []string {
 
 func TestTheExamplesOfThePageAreScenarios(t *testing.T) {
 	blocks := examples(page(t, "scenarios.md"))
-	assert.Equal(t, len(blocks), 2)
+	assert.Equal(t, len(blocks), 3)
 	defaults, err := ParseDefaults("_defaults.txtar", []byte(blocks[1]))
 	assert.NilError(t, err)
-	_, err = Parse("report.txtar", []byte(blocks[0]), defaults)
-	assert.NilError(t, err)
+	for _, block := range []string{blocks[0], blocks[2]} {
+		_, err = Parse("report.txtar", []byte(block), defaults)
+		assert.NilError(t, err)
+	}
 }
 
 func TestThePageShowsEveryHeaderAndSection(t *testing.T) {
 	text := page(t, "scenarios.md")
-	example := examples(text)[0]
+	example := examples(text)[0] + "\n" + examples(text)[2]
 	for _, h := range headers {
 		assert.Assert(t, strings.Contains(example, "\n"+h.key+": "), "no header %s in the example", h.key)
 		assert.Assert(t, strings.Contains(text, "\n| `"+h.key+"` |"), "no row for the header %s", h.key)

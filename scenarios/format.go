@@ -22,7 +22,9 @@ func Format(s *Scenario) []byte {
 			w.archive.Comment = append(w.archive.Comment, h.key+": "+value+"\n"...)
 		}
 	}
-	w.text("prompt", &s.Prompt)
+	if s.Prompt != "" {
+		w.text("prompt", &s.Prompt)
+	}
 	w.text("system", s.System)
 	w.text("child-system", s.ChildSystem)
 	w.files("work", s.Files)
@@ -35,6 +37,7 @@ func Format(s *Scenario) []byte {
 	w.files("outside", s.Outside)
 	w.lines("approvals", len(s.Approvals), func(i int) string { return formatApproval(s.Approvals[i]) })
 	w.lines("volatile", len(s.Volatile), func(i int) string { return s.Volatile[i] })
+	w.lines("faults", len(s.Faults), func(i int) string { return s.Faults[i].String() })
 	w.lines("hooks", len(s.Hooks), func(i int) string { return formatHook(s.Hooks[i]) })
 	w.want(&s.Want)
 	return txtar.Format(&w.archive)

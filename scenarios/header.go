@@ -43,6 +43,7 @@ var headers = []header{
 	{"output-tokens", setOutputTokens, func(s *Scenario) string { return number(s.OutputTokens) }, func(s, d *Scenario) { s.OutputTokens = d.OutputTokens }},
 	{"tools", setTools, formatTools, func(s, d *Scenario) { s.Tools = d.Tools }},
 	{"workspace", setWorkspace, func(s *Scenario) string { return s.Workspace }, nil},
+	{"command", setCommand, formatCommand, nil},
 	{"timeout", setDuration(func(s *Scenario) *time.Duration { return &s.Timeout }), func(s *Scenario) string { return formatDuration(s.Timeout) }, func(s, d *Scenario) { s.Timeout = d.Timeout }},
 	{"tags", setTags, func(s *Scenario) string { return strings.Join(s.Tags, ", ") }, func(s, d *Scenario) { s.Tags = d.Tags }},
 	{"max-age", setDuration(func(s *Scenario) *time.Duration { return &s.MaxAge }), func(s *Scenario) string { return formatDuration(s.MaxAge) }, func(s, d *Scenario) { s.MaxAge = d.MaxAge }},

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tapetree/tapetree/internal/prices"
 	"github.com/tapetree/tapetree/runtime"
+	"github.com/tapetree/tapetree/transcripts"
 )
 
 // approvals reads lines `[AGENT#TURN.CALL] allow|deny|always [REASON]`.
@@ -184,6 +185,9 @@ func (p *parser) wantCalls(_, body string, line int) error {
 func readCallWant(text string) (CallWant, error) {
 	word, rest := cutWord(text)
 	agent, err := runtime.ParsePath(word)
+	if transcripts.IsAgent(runtime.Path(word)) { // that of a program that is not ours may look otherwise
+		agent, err = runtime.Path(word), nil
+	}
 	if err != nil {
 		return CallWant{}, err
 	}

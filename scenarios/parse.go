@@ -157,11 +157,11 @@ func marker(line string) (name string, what int) {
 // whole checks what only the complete file shows.
 func (p *parser) whole() error {
 	s := p.s
-	if p.lines["section prompt"]+p.lines["section prompt64"] == 0 {
-		return p.errorf(1, "no prompt section; write the prompt below a line %q", "-- prompt --")
+	if line := p.lines["section prompt"] + p.lines["section prompt64"]; line > 0 && strings.TrimSpace(s.Prompt) == "" {
+		return p.errorf(line, "the prompt is empty")
 	}
-	if strings.TrimSpace(s.Prompt) == "" {
-		return p.errorf(p.lines["section prompt"]+p.lines["section prompt64"], "the prompt is empty")
+	if err := p.commandFits(); err != nil {
+		return err
 	}
 	if line := p.lines["header approve"]; line > 0 {
 		switch scripted := len(s.Approvals) > 0; {

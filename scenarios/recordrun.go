@@ -115,7 +115,11 @@ func writeScenario(path string, scenario *Scenario) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return fmt.Errorf("%w: make the scenarios folder: %w", ErrCannotRun, files.Reason(err))
 	}
-	if err := os.WriteFile(path, Format(scenario), 0o644); err != nil {
+	data := Format(scenario)
+	if len(data) == 0 {
+		data = fmt.Appendf(nil, proxied, scenario.Name)
+	}
+	if err := os.WriteFile(path, data, 0o644); err != nil {
 		return fmt.Errorf("%w: write scenario %s: %w", ErrCannotRun, path, files.Reason(err))
 	}
 	return nil

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"net/http"
 	"strings"
 	"time"
 
@@ -31,15 +33,17 @@ type Result struct {
 	Status    Status
 	Grade     record.Grade // the worst grade of all requests; "" when none was made
 	Findings  []record.Finding
-	Exchanges int      // in the transcript
-	Agents    int      // in the session tree
-	Asked     int      // questions put to the approver
-	Details   []string // reports of at most 12 lines each
-	Notes     []string // what a reader should know though nothing is wrong
-	Err       error    // with Status Error: why
-	Golden    string   // the rendering
-	Wrote     string   // the path of the golden history that an update wrote; "" for none
-	Run       *runtime.Run
+	Exchanges int               // in the transcript
+	Agents    int               // in the session tree
+	Asked     int               // questions put to the approver
+	Details   []string          // reports of at most 12 lines each
+	Notes     []string          // what a reader should know though nothing is wrong, in a few words
+	Remarks   []string          // the same in whole sentences
+	Err       error             // with Status Error: why
+	Golden    string            // the rendering
+	Wrote     string            // the path of the golden history that an update wrote; "" for none
+	Run       *runtime.Run      // nil for a foreign transcript
+	Session   *transcripts.File // of a foreign transcript: what the client asked, and the answers it was given
 	Took      time.Duration
 
 	orders []string // of answers that were tried
@@ -56,6 +60,16 @@ type ReplayOptions struct {
 	Environ    []string      // whose secret values are replaced; nil: os.Environ()
 	ChildJobs  int           // children of one turn at once; 0: runtime.DefaultChildJobs
 	Prices     *prices.Table // of want/budget; nil: the program's own list
+
+	Command *Command // runs instead of the scenario's own command; nil: that one, if AllowCommand is set
+	// AllowCommand lets the scenario's own command run.
+	AllowCommand         bool
+	Output               io.Writer         // takes what that command writes; nil: nobody does
+	Offline              bool              // the command runs in a network of its own
+	Speed                float64           // of a foreign transcript's answers: 0 at once, 1 as recorded
+	Faults               []record.Fault    // beside those of the scenario
+	IgnoreSessionHeaders bool              // of the command's requests
+	Live                 http.RoundTripper // answers what a foreign transcript has no exchange for, which is recorded; nil: that is a miss
 
 	Shuffle int   // this many orders of model answers are tried too; 0: none
 	Seed    int64 // of the first of them; the next ones take the next seeds
@@ -84,7 +98,7 @@ func Replay(ctx context.Context, source Source, name string, o ReplayOptions) Re
 }
 
 func (r *Result) replay(ctx context.Context, source Source, o ReplayOptions) error {
-	scenario, err := source.Load(r.Name)
+	scenario, err := source.loadFor(r.Name, o.Command)
 	if err != nil {
 		return err
 	}
@@ -94,6 +108,12 @@ func (r *Result) replay(ctx context.Context, source Source, o ReplayOptions) err
 			ErrCannotRun, source.display(transcriptFolder, scenario.Transcript+transcriptEnding), r.Name)
 	}
 	if err != nil {
+		return err
+	}
+	if tape.Foreign() {
+		return r.replayForeign(ctx, source, scenario, tape, o)
+	}
+	if err := ofOwnRunner(scenario, o); err != nil {
 		return err
 	}
 	s, err := newReplaySession(source, scenario, tape, o)
@@ -109,8 +129,13 @@ func (r *Result) replay(ctx context.Context, source Source, o ReplayOptions) err
 		return err
 	}
 	r.expect(scenario.Want.Findings)
-	if err := r.hold(source, scenario, s, o); err != nil {
-		return err
+	if s.outcome != nil {
+		r.Golden = s.render()
+	}
+	if s.outcome != nil && s.broken == nil && !r.otherSession(o) { // a golden of half a session would only repeat the miss
+		if err := r.hold(source, scenario, o); err != nil {
+			return err
+		}
 	}
 	return r.shuffle(ctx, source, scenario, tape, o)
 }
@@ -122,7 +147,7 @@ func (r *Result) judge(s *session, o ReplayOptions) error {
 	if o.Strict {
 		r.Details = append(r.Details, report.Warnings...)
 	}
-	r.Notes = notes(report)
+	r.Notes, r.Remarks = notes(report), s.replayer.FaultNotes()
 	if skipped := s.folders.Skipped; len(skipped) > 0 {
 		r.Notes = append(r.Notes, "links and special files of the workspace folder are not copied: "+strings.Join(skipped, ", "))
 	}
@@ -145,14 +170,7 @@ func (r *Result) judge(s *session, o ReplayOptions) error {
 }
 
 // hold compares the session with its golden history, or writes it.
-func (r *Result) hold(source Source, scenario *Scenario, s *session, o ReplayOptions) error {
-	if s.outcome == nil {
-		return nil
-	}
-	r.Golden = s.render()
-	if s.broken != nil { // a golden of half a session would only repeat the miss
-		return nil
-	}
+func (r *Result) hold(source Source, scenario *Scenario, o ReplayOptions) error {
 	store := golden.Store{FS: source.Goldens}
 	if source.Dir != "" {
 		store = golden.Store{Dir: source.display(goldenFolder, "")}

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/tapetree/tapetree/internal/prices"
+	"github.com/tapetree/tapetree/record"
 	"github.com/tapetree/tapetree/runtime"
 )
 
@@ -28,13 +29,14 @@ type Scenario struct {
 	Mode          runtime.Mode    // default ModeDefault
 	Tools         map[string]bool // tool name to live (true) or tape (false); "*" is the rule for all others
 	Workspace     string          // a directory below the scenario's folder
+	Command       []string        // a program that is the agent, and its arguments; nil: the agent is our own runner
 	Timeout       time.Duration   // of one run; 0: none
 	MaxAge        time.Duration   // of the transcript; 0: none
 	Tags          []string
 	Interrupt     *Interrupt
 	Fixtures      []Fixture
 
-	Prompt      string
+	Prompt      string  // "" where Command, or the program that was recorded, knows what to do
 	System      *string // nil: the profile's
 	ChildSystem *string
 	Files       []File   // work/ and work64/
@@ -42,7 +44,8 @@ type Scenario struct {
 	FIFOs       []string // fifo/
 	Outside     []File   // outside/
 	Approvals   []Approval
-	Volatile    []string // header `volatile:` words and the lines of the section
+	Volatile    []string       // header `volatile:` words and the lines of the section
+	Faults      []record.Fault // what goes wrong with answers on purpose
 	Hooks       []HookRule
 
 	Want Want

@@ -39,6 +39,7 @@ var sections = []sectionKind{
 	{"outside64/", file64("outside", func(s *Scenario) *[]File { return &s.Outside })},
 	{"approvals", (*parser).approvals},
 	{"volatile", (*parser).volatile},
+	{"faults", (*parser).faults},
 	{"hooks", (*parser).hooks},
 	{"want/answer", (*parser).wantAnswer},
 	{"want/answer64", (*parser).wantAnswer64},

@@ -93,7 +93,7 @@ func newReplaySession(source Source, scenario *Scenario, tape *transcripts.File,
 	dialect := runtime.DialectFor(tape.Header.Upstream)
 	s.replayer, err = record.NewReplayer(tape, record.ReplayOptions{
 		Fold: s.folder, Redact: s.redact, Volatile: s.volatile, Dialect: dialect, SubDialect: subDialect(tape),
-		Live: s.live(o.AllowShell), Name: scenario.Name,
+		Live: s.live(o.AllowShell), Name: scenario.Name, Faults: o.faults(scenario),
 	})
 	if err == nil {
 		s.schedule = s.newSchedule(o)

@@ -19,15 +19,31 @@ import (
 // so that a scenario can say {{workspace}}; nil changes nothing. A budget of
 // money is judged by the prices of table; nil stands for the program's own.
 func JudgeWant(s *Scenario, run *runtime.Run, f *Folders, fold func(string) string, table *prices.Table) []record.Finding {
+	return judgeWants(s, trees{run}, f, fold, table)
+}
+
+// trees are a session: one run of our own runner with all below it, or several of
+// a program that is not ours, the main one first.
+type trees []*runtime.Run
+
+// walk calls visit for every agent, in tree order.
+func (t trees) walk(visit func(*runtime.Run)) {
+	for _, root := range t {
+		root.Walk(visit)
+	}
+}
+
+// judgeWants does what JudgeWant does for a session of several trees.
+func judgeWants(s *Scenario, session trees, f *Folders, fold func(string) string, table *prices.Table) []record.Finding {
 	if fold == nil {
 		fold = func(text string) string { return text }
 	}
 	var findings []record.Finding
-	findings = append(findings, judgeAnswer(s.Want.Answer, run, fold)...)
-	findings = append(findings, judgeCalls(s.Want.Calls, run, fold)...)
+	findings = append(findings, judgeAnswer(s.Want.Answer, session[0], fold)...)
+	findings = append(findings, judgeCalls(s.Want.Calls, session, fold)...)
 	findings = append(findings, judgeFiles(&s.Want, f)...)
-	findings = append(findings, judgeBudget(s.Want.Budget, run)...)
-	return append(findings, judgeCost(s.Want.Budget, run, table)...)
+	findings = append(findings, judgeBudget(s.Want.Budget, session)...)
+	return append(findings, judgeCost(s.Want.Budget, session, table)...)
 }
 
 // judgeFiles looks at the workspace as the run left it, without following a
@@ -128,13 +144,13 @@ func short(text string) string {
 	return fmt.Sprintf("%q... (%d bytes)", text[:cut], len(text))
 }
 
-// judgeBudget counts over the whole session tree.
-func judgeBudget(want *Budget, run *runtime.Run) []record.Finding {
+// judgeBudget counts over the whole session trees.
+func judgeBudget(want *Budget, session trees) []record.Finding {
 	if want == nil {
 		return nil
 	}
-	turns, calls := 0, 0
-	run.Walk(func(r *runtime.Run) {
+	turns, calls, tokens := 0, 0, 0
+	session.walk(func(r *runtime.Run) {
 		for _, turn := range r.Turns {
 			if turn.Answer != nil {
 				turns++
@@ -142,6 +158,9 @@ func judgeBudget(want *Budget, run *runtime.Run) []record.Finding {
 			calls += len(turn.Calls)
 		}
 	})
+	for _, root := range session {
+		tokens += root.Tree.Input + root.Tree.Output
+	}
 	var findings []record.Finding
 	for _, limit := range []struct {
 		what       string
@@ -149,7 +168,7 @@ func judgeBudget(want *Budget, run *runtime.Run) []record.Finding {
 	}{
 		{"turns", want.Turns, turns},
 		{"calls", want.Calls, calls},
-		{"tokens", want.Tokens, run.Tree.Input + run.Tree.Output},
+		{"tokens", want.Tokens, tokens},
 	} {
 		if limit.most > 0 && limit.used > limit.most {
 			findings = append(findings, record.Finding{Code: "want/budget", Message: fmt.Sprintf("%s: expected at most %d, got %d", limit.what, limit.most, limit.used)})
@@ -160,7 +179,7 @@ func judgeBudget(want *Budget, run *runtime.Run) []record.Finding {
 
 // judgeCost holds what the whole session cost against the budget. A model
 // whose price is not known leaves it open, which is not passed over.
-func judgeCost(want *Budget, run *runtime.Run, table *prices.Table) []record.Finding {
+func judgeCost(want *Budget, session trees, table *prices.Table) []record.Finding {
 	if want == nil || want.Cost == 0 {
 		return nil
 	}
@@ -168,7 +187,14 @@ func judgeCost(want *Budget, run *runtime.Run, table *prices.Table) []record.Fin
 		table = prices.List()
 	}
 	wrong := ""
-	switch cost, unknown := table.TreeCost(run); {
+	var cost prices.Amount
+	var unknown []string
+	for _, root := range session {
+		more, missing := table.TreeCost(root)
+		cost += more
+		unknown = union(unknown, missing)
+	}
+	switch {
 	case cost > want.Cost:
 		wrong = fmt.Sprintf("expected at most %s, got %s", want.Cost, cost)
 	case len(unknown) > 0:

@@ -99,7 +99,7 @@ func TestEveryCommandRunsAndExplainsItself(t *testing.T) {
 		names = append(names, c.Name())
 		assert.Assert(t, c.RunE != nil && c.Short != "" && !c.Hidden, c.Name())
 	}
-	assert.DeepEqual(t, names, []string{"completion", "init", "rebase", "record", "replay", "run", "show", "version"})
+	assert.DeepEqual(t, names, []string{"completion", "doctor", "import", "init", "proxy", "rebase", "record", "replay", "run", "serve", "show", "version"})
 	_, help, _ := run("help")
 	for _, name := range names {
 		assert.Assert(t, strings.Contains(help, "\n  "+name+" "), name)

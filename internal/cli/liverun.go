@@ -204,9 +204,15 @@ func (a *app) sayStop(run *runtime.Run, upstream *runtime.UpstreamError, code in
 // sayReplay tells how a recording replays and returns the exit code that this
 // asks for: a recording that does not replay is a finding.
 func (a *app) sayReplay(name string, result *scenarios.Result) (int, error) {
+	return a.sayReplayWith(name, "", result)
+}
+
+// sayReplayWith does so for a replay whose command line ends in more than the
+// name.
+func (a *app) sayReplayWith(name, more string, result *scenarios.Result) (int, error) {
 	switch result.Status {
 	case scenarios.Pass:
-		a.say("replay it with: tapetree replay %s%s", name, a.dirFlag())
+		a.say("replay it with: tapetree replay %s%s%s", name, a.dirFlag(), more)
 		return exitOK, nil
 	case scenarios.Error:
 		return exitCannotRun, fmt.Errorf("recorded, but it cannot be replayed: %w", result.Err)

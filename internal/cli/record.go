@@ -12,25 +12,47 @@ import (
 
 type recordOptions struct {
 	liveFlags
-	workspace string
+	upstreamFlags
+	workspace    string
+	allowCommand bool
 }
 
 func (a *app) recordCommand() *cobra.Command {
 	o := &recordOptions{}
 	cmd := &cobra.Command{
-		Use:   "record NAME",
-		Short: "Run a scenario with a real model and record its transcript",
+		Use:   "record NAME [-- COMMAND…]",
+		Short: "Run a scenario, or a program of yours, with a real model and record its transcript",
 		Long: `Runs scenarios/NAME.txtar below --dir with a real model, in a workspace made
 from the scenario, and writes transcripts/NAME.jsonl and, by replaying that,
 golden/NAME.txt: look at their differences before you commit them. A scenario
 that brings no workspace starts in an empty folder, or in that of --workspace.
 
-The key is read from OPENAI_API_KEY; it reaches no file.`,
-		Example:           "  tapetree record my-run --model gpt-4.1-mini",
+The key is read from OPENAI_API_KEY; it reaches no file.
+
+With -- COMMAND the agent is that program, in whatever language it is written:
+it runs in this folder (or in the scenario's workspace) with OPENAI_BASE_URL,
+ANTHROPIC_BASE_URL and the like pointing at a proxy of ours, which passes its
+requests on to --upstream and records them, parent and subagents each under
+its own name. The scenario is written too if there is none. Output, input,
+signals and the exit code are the program's own; 3 says that it was not
+recorded.`,
+		Example: `  tapetree record my-run --model gpt-4.1-mini
+  tapetree record my-agent -- python agent.py "Fix the typo in README.md"
+  tapetree record my-agent --upstream http://localhost:11434/v1 -- node agent.mjs`,
 		ValidArgsFunction: a.completeNames,
-		RunE:              a.wrap(func(cmd *cobra.Command, args []string) error { return a.record(cmd.Context(), o, args) }),
+		RunE: a.wrap(func(cmd *cobra.Command, args []string) error {
+			if before, command, given := program(cmd, args); given || o.allowCommand {
+				return a.recordProgram(cmd.Context(), o, cmd, before, command)
+			}
+			if err := onlyWith(cmd, "-- COMMAND or --allow-command", "upstream", "ignore-session-headers"); err != nil {
+				return err
+			}
+			return a.record(cmd.Context(), o, args)
+		}),
 	}
-	o.add(cmd.Flags())
+	o.liveFlags.add(cmd.Flags())
+	o.upstreamFlags.add(cmd.Flags())
+	cmd.Flags().BoolVar(&o.allowCommand, "allow-command", false, "record the program in the scenario's command line, in place of one after --")
 	cmd.Flags().StringVar(&o.workspace, "workspace", "", "the `folder` the agent works in, for a scenario that brings none")
 	completeWords(cmd, "approve", approvals)
 	return cmd
@@ -56,6 +78,9 @@ func (a *app) record(ctx context.Context, o *recordOptions, args []string) error
 	scenario, err := found.Load(args[0])
 	if err != nil {
 		return err
+	}
+	if scenario.Prompt == "" {
+		return badInput("%s has no prompt: its agent is a program, so record it with `tapetree record %s -- COMMAND`, or with --allow-command for the one in it", scenario.File, args[0])
 	}
 	if err := o.check(scenario.Profile); err != nil {
 		return err

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"io"
 	goruntime "runtime"
 	"slices"
 	"strconv"
@@ -33,12 +34,14 @@ type replayOptions struct {
 	prices     string
 	shuffle    int
 	seed       int64
+
+	programFlags
 }
 
 func (a *app) replayCommand() *cobra.Command {
 	o := &replayOptions{}
 	cmd := &cobra.Command{
-		Use:   "replay [NAME…]",
+		Use:   "replay [NAME…] [-- COMMAND…]",
 		Short: "Replay scenarios from their transcripts and hold them against their golden histories",
 		Long: `Runs each scenario again, parent and children, with the answers of its
 transcript instead of a model: no key, no network. Then it compares what was
@@ -46,13 +49,28 @@ sent, what tools did and how the session reads with what is recorded, wanted
 and accepted.
 
 Without NAME: every scenario of ./scenarios. NAME stands for
-scenarios/NAME.txtar below --dir; a path is a path.`,
+scenarios/NAME.txtar below --dir; a path is a path.
+
+What was recorded with "record NAME -- COMMAND" is judged with the program, given
+after -- or, with --allow-command, in the scenario: it runs with OPENAI_BASE_URL,
+ANTHROPIC_BASE_URL and the like pointing at a server of ours that answers from
+the transcript, and with no key. Its stdout is its own, so the report of
+replay NAME -- COMMAND goes to stderr or to --out. A scenario without a command is
+judged by sending its recorded requests again.`,
 		Example: `  tapetree replay                    all of ./scenarios
   tapetree replay my-run --update    accept what changed in my-run
   tapetree replay --shuffle 20       try 20 orders of answers of agents that run at once
+  tapetree replay my-agent --offline -- python agent.py
+                                     a program of yours, in a network of its own
   tapetree replay --builtin          the suite inside tapetree`,
 		ValidArgsFunction: a.completeNames,
-		RunE:              a.wrap(func(cmd *cobra.Command, args []string) error { return a.replay(cmd.Context(), o, args) }),
+		RunE: a.wrap(func(cmd *cobra.Command, args []string) error {
+			names, command, given := program(cmd, args)
+			if given {
+				return a.replayProgram(cmd.Context(), o, cmd, names, command)
+			}
+			return a.replay(cmd.Context(), o, cmd, names)
+		}),
 	}
 	flags := cmd.Flags()
 	flags.BoolVar(&o.builtin, "builtin", false, "replay the suite inside tapetree")
@@ -68,7 +86,9 @@ scenarios/NAME.txtar below --dir; a path is a path.`,
 	flags.StringVar(&o.prices, "prices", "", "what tokens cost, for want/budget, as a JSON `file`; else the list prices inside tapetree")
 	flags.IntVar(&o.shuffle, "shuffle", 0, "replay each scenario again with this `number` of orders in which agents that run at once get their answers, and demand the same history each time")
 	flags.Int64Var(&o.seed, "seed", firstSeed, "the `seed` of the first order of --shuffle; the next ones take the next seeds")
+	o.programFlags.add(flags)
 	completeWords(cmd, "format", report.Formats)
+	completeWords(cmd, "on-miss", onMiss)
 	return cmd
 }
 
@@ -78,11 +98,20 @@ type target struct {
 	name   string
 }
 
-func (a *app) replay(ctx context.Context, o *replayOptions, args []string) error {
+func (a *app) replay(ctx context.Context, o *replayOptions, cmd *cobra.Command, args []string) error {
 	wishes, err := a.replayWishes(o)
 	if err != nil {
 		return err
 	}
+	if !o.allowCommand {
+		if err := onlyWith(cmd, "-- COMMAND or --allow-command", needProgram...); err != nil {
+			return err
+		}
+	}
+	if err := a.programWishes(o, &wishes); err != nil {
+		return err
+	}
+	wishes.Output = a.err
 	targets, err := a.targets(o, args)
 	if err != nil {
 		return err
@@ -90,7 +119,7 @@ func (a *app) replay(ctx context.Context, o *replayOptions, args []string) error
 	ctx, stop := a.interruptible(ctx, "interrupted: reporting what is finished (again to quit at once)")
 	defer stop()
 	results := a.replayAll(ctx, targets, wishes, o.jobs)
-	if err := a.report(o, results); err != nil {
+	if err := a.report(o, a.out, results); err != nil {
 		return err
 	}
 	if ctx.Err() != nil {
@@ -268,14 +297,14 @@ func (a *app) replayAll(ctx context.Context, targets []target, wishes scenarios.
 	return finished
 }
 
-// report writes the results to stdout or --out.
-func (a *app) report(o *replayOptions, results []scenarios.Result) error {
+// report writes the results to stdout, or whatever stands for it, or --out.
+func (a *app) report(o *replayOptions, to io.Writer, results []scenarios.Result) error {
 	suite := &report.Suite{}
 	for _, r := range results {
 		suite.Add(reported(r))
 	}
 	if o.out == "" {
-		return report.Write(a.out, o.format, suite, report.Options{Quiet: a.quiet, Color: a.colored(a.out)})
+		return report.Write(to, o.format, suite, report.Options{Quiet: a.quiet, Color: a.colored(to)})
 	}
 	var text strings.Builder
 	if err := report.Write(&text, o.format, suite, report.Options{Quiet: a.quiet}); err != nil {
@@ -292,7 +321,7 @@ func (a *app) report(o *replayOptions, results []scenarios.Result) error {
 func reported(r scenarios.Result) report.Result {
 	out := report.Result{
 		Name: r.Name, Status: report.Status(r.Status), Grade: string(r.Grade), Exchanges: r.Exchanges, Agents: r.Agents,
-		Details: r.Details, Notes: r.Notes, Seconds: r.Took.Seconds(),
+		Details: r.Details, Notes: r.Notes, Remarks: r.Remarks, Seconds: r.Took.Seconds(),
 	}
 	if r.Err != nil {
 		out.Error = oneLine(r.Err.Error())

@@ -111,28 +111,62 @@ func (a *app) openTranscript(o *showOptions, arg string) (*transcripts.File, err
 
 // showTree renders the session, or the part of it that --agent names.
 func showTree(file *transcripts.File, o *showOptions) (string, error) {
-	run, err := file.Session()
+	roots, err := file.Sessions()
 	if err != nil {
 		return "", err
 	}
 	if o.agent != "" {
-		path, err := runtime.ParsePath(o.agent)
+		path, err := agentPath(o.agent)
 		if err != nil {
 			return "", &usageError{err: err}
 		}
-		if run, err = findAgent(run, path); err != nil {
+		run, err := findAgent(roots, path)
+		if err != nil {
 			return "", err
 		}
+		roots = []*runtime.Run{run}
 	}
-	text := golden.Render(run, golden.Options{Title: title(file), Full: o.full, Notes: usageNotes})
-	return text + "# " + strings.Join(usageTable(run, prices.List()), "\n# ") + "\n", nil
+	text := golden.RenderAll(roots, golden.Options{Title: title(file), Full: o.full, Notes: usageNotes, Foreign: file.Foreign()})
+	if o.agent == "" {
+		text += sides(file)
+	}
+	for _, run := range roots {
+		text += "# " + strings.Join(usageTable(run, prices.List()), "\n# ") + "\n"
+	}
+	return text, nil
+}
+
+// agentPath reads the path of an agent, of a program that is not ours too.
+func agentPath(text string) (runtime.Path, error) {
+	if transcripts.IsAgent(runtime.Path(text)) {
+		return runtime.Path(text), nil
+	}
+	return runtime.ParsePath(text)
+}
+
+// sides lists the side conversations, which are no agents of the session.
+func sides(file *transcripts.File) string {
+	var out strings.Builder
+	counts := map[runtime.Path]int{}
+	var order []runtime.Path
+	for _, e := range file.Exchanges {
+		if strings.Contains(string(e.Agent), "~") {
+			if counts[e.Agent]++; counts[e.Agent] == 1 {
+				order = append(order, e.Agent)
+			}
+		}
+	}
+	for _, path := range order {
+		fmt.Fprintf(&out, "# side conversation %s: %s; look at it with --turn %s#1\n", path, plural(counts[path], "exchange"), path)
+	}
+	return out.String()
 }
 
 // findAgent returns the run of one agent of a session.
-func findAgent(root *runtime.Run, path runtime.Path) (*runtime.Run, error) {
+func findAgent(roots []*runtime.Run, path runtime.Path) (*runtime.Run, error) {
 	var found *runtime.Run
 	var known []string
-	if root != nil {
+	for _, root := range roots {
 		root.Walk(func(r *runtime.Run) {
 			known = append(known, string(r.Agent))
 			if r.Agent == path {
@@ -149,8 +183,12 @@ func findAgent(root *runtime.Run, path runtime.Path) (*runtime.Run, error) {
 // title says what a transcript is, as comment lines.
 func title(file *transcripts.File) string {
 	h := file.Header
+	by := "profile " + firstOf(h.Profile, "none")
+	if file.Foreign() {
+		by = firstOf(h.Client, "a program that does not name itself")
+	}
 	lines := []string{
-		fmt.Sprintf("# transcript %s: profile %s, model %s, %s, %s", h.Name, firstOf(h.Profile, "none"), strings.Join(h.Models, ", "), plural(len(file.Exchanges), "exchange"), firstOf(h.Upstream, "no upstream")),
+		fmt.Sprintf("# transcript %s: %s, model %s, %s, %s", h.Name, by, strings.Join(h.Models, ", "), plural(len(file.Exchanges), "exchange"), firstOf(h.Upstream, "no upstream")),
 		"# recorded " + firstOf(h.Recorded, "at no known time") + " by " + firstOf(h.By, "an unknown program"),
 	}
 	if file.Partial() {
@@ -175,15 +213,17 @@ func tokens(u runtime.Usage) string {
 // showTurn prints one request with its messages in full, and what came back,
 // for every try of the turn.
 func showTurn(file *transcripts.File, place string) (string, error) {
-	agent, digits, ok := strings.Cut(place, "#")
+	cut := strings.LastIndexByte(place, '#') // a path may hold one too
+	agent, digits := place[:max(cut, 0)], place[cut+1:]
 	number, err := strconv.Atoi(digits)
-	if !ok || err != nil || number < 1 {
+	if cut < 0 || err != nil || number < 1 {
 		return "", usagef("--turn is an agent path and a turn, as in root/2.1#3, not %q", place)
 	}
 	var out strings.Builder
+	sent := file.ChatForm()
 	for _, e := range file.Exchanges {
 		if string(e.Agent) == agent && e.Turn == number {
-			showExchange(&out, e)
+			showExchange(&out, e, sent(e).Messages())
 		}
 	}
 	if out.Len() == 0 {
@@ -192,9 +232,10 @@ func showTurn(file *transcripts.File, place string) (string, error) {
 	return out.String(), nil
 }
 
-func showExchange(out *strings.Builder, e *transcripts.Exchange) {
-	fmt.Fprintf(out, "# %s turn %d try %d: model %s, %s, status %d\n", e.Agent, e.Turn, e.Try, e.Model, plural(e.Messages.Len(), "message"), e.Status)
-	for _, m := range e.Messages.Messages() {
+// showExchange writes a request in chat form and its answer.
+func showExchange(out *strings.Builder, e *transcripts.Exchange, sent []runtime.Message) {
+	fmt.Fprintf(out, "# %s turn %d try %d: model %s, %s, status %d\n", e.Agent, e.Turn, e.Try, e.Model, plural(len(sent), "message"), e.Status)
+	for _, m := range sent {
 		showMessage(out, m)
 	}
 	answer, err := runtime.Decode(e.Reply(), runtime.Dialect{})

@@ -85,6 +85,9 @@ func junitResult(r Result) junitCase {
 	for _, d := range r.Details {
 		text.WriteString(golden.Visible(strings.TrimRight(d, "\n")) + "\n")
 	}
+	for _, remark := range r.Remarks {
+		text.WriteString("note: " + golden.Visible(remark) + "\n")
+	}
 	switch r.Status {
 	case Fail:
 		first := firstError(r.Findings)

@@ -36,7 +36,8 @@ type Result struct {
 	Error     string    `json:"error,omitzero"`
 
 	Details []string `json:"-"` // blocks of lines for people
-	Notes   []string `json:"-"` // what holds, but a reader should know
+	Notes   []string `json:"-"` // what holds, but a reader should know, in a few words
+	Remarks []string `json:"-"` // the same in whole sentences
 	Seconds float64  `json:"-"`
 }
 

@@ -55,6 +55,9 @@ func textResult(out *strings.Builder, r Result, width int, o Options) {
 	for _, d := range r.Details {
 		textBlock(out, "         ", d)
 	}
+	for _, remark := range r.Remarks {
+		textBlock(out, "       ", "note: "+remark)
+	}
 }
 
 // facts says in a few words what a result rests on.
