@@ -2,6 +2,7 @@ package record
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -54,20 +55,30 @@ func (e *echoes) compare(thread attribution.Thread, wire runtime.Wire, answer *r
 	}
 }
 
-// notes are the lines about it, sorted.
+// notes is the line about it: what is changed, sorted, each with the agent that
+// does so, or how many do. Nothing where nothing is changed.
 func (e *echoes) notes(labels []attribution.Label) []string {
-	total := map[string]int{}
+	times, agents := map[string]int{}, map[string][]string{}
 	for thread, kinds := range e.counts {
 		for kind, n := range kinds {
-			total[fmt.Sprintf("%s: the client sends answers back changed: %s", labels[thread].Path, kind)] += n
+			times[kind] += n
+			if path := string(labels[thread].Path); !slices.Contains(agents[kind], path) {
+				agents[kind] = append(agents[kind], path)
+			}
 		}
 	}
-	lines := make([]string, 0, len(total))
-	for line, n := range total {
-		lines = append(lines, fmt.Sprintf("%s (%s)", line, counted(n, "time")))
+	if len(times) == 0 {
+		return nil
 	}
-	slices.Sort(lines)
-	return lines
+	var parts []string
+	for _, kind := range slices.Sorted(maps.Keys(times)) {
+		who := agents[kind][0]
+		if n := len(agents[kind]); n > 1 {
+			who = counted(n, "agent")
+		}
+		parts = append(parts, fmt.Sprintf("%s (%s, %s)", kind, who, counted(times[kind], "time")))
+	}
+	return []string{"the client sends answers back changed: " + strings.Join(parts, ", ")}
 }
 
 // lastAssistantRun is where the last run of assistant messages in chat begins.

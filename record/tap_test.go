@@ -42,7 +42,12 @@ func newTapping(t *testing.T, answer script) *tapping {
 // open sends a request and returns the response before its end.
 func (c *tapping) open(t *testing.T, path, body string, header ...string) *http.Response {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), "POST", c.base+path, strings.NewReader(body))
+	return c.openIn(t, t.Context(), path, body, header...)
+}
+
+func (c *tapping) openIn(t *testing.T, ctx context.Context, path, body string, header ...string) *http.Response {
+	t.Helper()
+	req, err := http.NewRequestWithContext(ctx, "POST", c.base+path, strings.NewReader(body))
 	assert.NilError(t, err)
 	for _, line := range header {
 		name, value, _ := strings.Cut(line, ": ")
@@ -107,7 +112,7 @@ func TestNextRequestBeforeTheEndOfTheAnswer(t *testing.T) {
 	assert.NilError(t, resp.Body.Close())
 	f, _ := c.finish(t)
 	assert.DeepEqual(t, at(f), []string{"root#1 chat 200", "root/1.1#1 chat 200", "root#2 chat 200"})
-	assert.DeepEqual(t, c.EchoNotes(), []string{`root: the client sends answers back changed: content null → "" (1 time)`})
+	assert.DeepEqual(t, c.EchoNotes(), []string{`the client sends answers back changed: content null → "" (root, 1 time)`})
 }
 
 // A child appears while its parent's zipped stream is under way, and another
@@ -261,6 +266,46 @@ func TestFailedTwinIsNoRetry(t *testing.T) {
 
 // An upstream that hangs up before it answers, and a client that gives up, both
 // leave the turn open.
+// A client that gives an answer up asks again before its connection says so: that
+// is the next try, and no twin.
+func TestRetryBeforeTheClientIsSeenToGo(t *testing.T) {
+	for _, how := range []string{"cancel", "close"} {
+		t.Run(how, func(t *testing.T) {
+			var asked atomic.Int32
+			second, release := make(chan bool), make(chan bool)
+			c := newTapping(t, func(w http.ResponseWriter, body string) {
+				switch asked.Add(1) {
+				case 1:
+					_, _ = io.WriteString(w, "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a\"}}]}\n\n")
+					w.(http.Flusher).Flush()
+					<-release
+				case 2:
+					close(second)
+					<-release
+					saying(w, "done")
+				}
+			})
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			first := c.openIn(t, ctx, chatPath, chat(hello))
+			_, err := first.Body.Read(make([]byte, 9))
+			assert.NilError(t, err)
+			answer := make(chan string)
+			go func() { answer <- c.post(t, chatPath, chat(hello)) }()
+			<-second
+			if how == "cancel" {
+				cancel()
+			}
+			assert.NilError(t, first.Body.Close())
+			close(release)
+			assert.Equal(t, <-answer, completion("done"))
+			f, _ := c.finish(t)
+			assert.DeepEqual(t, at(f), []string{"root#1 chat 200", "root#1 try 2 chat 200"})
+			assert.Equal(t, f.Exchanges[0].StreamEnd, runtime.EndClientClosed)
+		})
+	}
+}
+
 func TestTriesWithoutAnAnswer(t *testing.T) {
 	var up atomic.Bool
 	c := newTapping(t, func(w http.ResponseWriter, _ string) {
@@ -300,6 +345,9 @@ func TestAgentHeaderIsChecked(t *testing.T) {
 	req.Header.Set(AgentHeader, "root/1")
 	_, err = c.client.Transport.RoundTrip(req)
 	assert.Error(t, err, `header X-Tapetree-Agent: "root/1" is no agent path, as in root/2.1`)
+	req.Header[AgentHeader] = []string{"root", "root/1.1"}
+	_, err = c.client.Transport.RoundTrip(req)
+	assert.Error(t, err, `header X-Tapetree-Agent: says "root" and "root/1.1"; a request is of one agent`)
 	_, err = c.Close()
 	assert.ErrorIs(t, err, transcripts.ErrEmpty)
 }

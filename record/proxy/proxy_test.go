@@ -58,9 +58,7 @@ func TestParallelChildren(t *testing.T) {
 		"root#1 chat 200 done", "root/1.1#1 chat 200 done", "root/1.2#1 chat 200 done", "root#2 chat 200 done",
 	})
 	assert.DeepEqual(t, result.Notes, []string{
-		`root: the client sends answers back changed: arguments written anew (1 time)`,
-		`root: the client sends answers back changed: content null → "" (1 time)`,
-		`root: the client sends answers back changed: refusal added (1 time)`,
+		`the client sends answers back changed: arguments written anew (root, 1 time), content null → "" (root, 1 time), refusal added (root, 1 time)`,
 	})
 	assert.DeepEqual(t, result.File.Header.Models, []string{"m"})
 	assert.Equal(t, result.File.Header.Client, "Go-http-client/1.1")
@@ -192,6 +190,22 @@ func TestBadAgentHeader(t *testing.T) {
 	assert.Equal(t, len(v.asked), 0)
 }
 
+// A name that no recording can have is the client's fault, and no session.
+func TestBadSession(t *testing.T) {
+	v := newWorld(t, saying(events("x")...), func(o *Options) {
+		o.Open = func(string) (*record.Recorder, error) {
+			return nil, &record.RefusedError{Text: "no such name"}
+		}
+	})
+	for range 2 {
+		resp := v.do(t, "POST", "/s/BAD/v1/chat/completions", ask("user hi"))
+		assert.Equal(t, resp.StatusCode, 400)
+		assert.Equal(t, read(t, resp), `{"error":{"type":"tapetree_bad_session","code":"bad_session","message":"tapetree: no such name"}}`+"\n")
+		assert.Equal(t, v.proxy.SessionCount(), 0)
+	}
+	assert.Equal(t, len(v.proxy.Close()), 0)
+}
+
 // Sessions are recorded apart, and end by name.
 func TestSessions(t *testing.T) {
 	v := newWorld(t, func(w http.ResponseWriter, _ *http.Request, body string) { sse(w, events(body)...) })
@@ -301,7 +315,7 @@ func TestNewRefuses(t *testing.T) {
 	}
 }
 
-// Secrets of every place stay off the disk, and reach the upstream and the
+// Case 6.01: secrets of every place stay off the disk, and reach the upstream and the
 // client as they are.
 func TestSecretsStayOffTheDisk(t *testing.T) {
 	const key = "sk-not-a-real-key-0123456789abcdef"
