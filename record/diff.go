@@ -18,8 +18,9 @@ const (
 
 // difference is one place where a live value departs from the recorded one.
 type difference struct {
-	pointer        string // JSON pointer into the request
-	recorded, sent string // shown form; absent for what is not there
+	pointer        string   // JSON pointer into the request
+	recorded, sent string   // shown form; absent for what is not there
+	part           *parting // of shown texts; nil: where they part as they are
 }
 
 const absent = "(nothing)"
@@ -50,7 +51,7 @@ func (d *diff) values(at string, recorded, sent *node) {
 		d.arrays(at, recorded, sent)
 	case recorded.kind == jsontext.KindString:
 		if !d.texts(at, recorded.text, sent.text) {
-			d.add(at, recorded.show(), sent.show())
+			d.found = append(d.found, difference{at, recorded.show(), sent.show(), d.partTexts(at, recorded.text, sent.text)})
 		}
 	case !recorded.isScalarEqual(sent):
 		d.add(at, recorded.show(), sent.show())
@@ -169,5 +170,5 @@ func kindOfSecret(mark string) string {
 }
 
 func (d *diff) add(at, recorded, sent string) {
-	d.found = append(d.found, difference{at, recorded, sent})
+	d.found = append(d.found, difference{at, recorded, sent, nil})
 }

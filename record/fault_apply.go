@@ -20,6 +20,7 @@ type faults struct {
 	mu    sync.Mutex
 	uses  map[faultAt]*faultUse
 	asked map[runtime.Path][]int // the turns of all requests, in the order in which they came
+	taken map[runtime.Path]int   // the changed answers that an agent got and has not asked for again
 }
 
 // faultAt is a fault, by its position, at a turn.
@@ -38,7 +39,7 @@ type faultUse struct {
 }
 
 func newFaults(list []Fault) *faults {
-	return &faults{list: list, uses: map[faultAt]*faultUse{}, asked: map[runtime.Path][]int{}}
+	return &faults{list: list, uses: map[faultAt]*faultUse{}, asked: map[runtime.Path][]int{}, taken: map[runtime.Path]int{}}
 }
 
 // ask notes a request.
@@ -132,25 +133,62 @@ func (f Fault) answer(e *transcripts.Exchange) *transcripts.Exchange {
 	return &failed
 }
 
-// notes says of each fault what came of it, in the order of the faults, then of
-// the places.
+// idle lists the faults that nothing came of: no such turn was asked for, or none
+// of the answers could be spoilt so.
+func (f *faults) idle() []note {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var list []note
+	for i, fault := range f.list {
+		if f.wasApplied(i) {
+			continue
+		}
+		at, why := place{Agent: fault.Agent, Turn: fault.Turn}, "never met, no such turn was asked for"
+		for _, key := range f.order() {
+			if u := f.uses[key]; key.fault == i && u.why != "" {
+				at, why = place{Agent: key.agent, Turn: key.turn}, "not applied, "+u.why
+				break
+			}
+		}
+		message := fmt.Sprintf("fault %s: %s", fault, why)
+		list = append(list, note{at: at, finding: Finding{Code: codeFault, Agent: at.Agent, Turn: at.Turn, Message: message}})
+	}
+	return list
+}
+
+// wasApplied reports whether a fault was applied anywhere. The lock is held.
+func (f *faults) wasApplied(fault int) bool {
+	for key, u := range f.uses {
+		if key.fault == fault && u.times > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// order lists the uses in the order of the faults, then of the places. The lock
+// is held.
+func (f *faults) order() []faultAt {
+	return slices.SortedFunc(maps.Keys(f.uses), func(a, b faultAt) int {
+		return cmp.Or(cmp.Compare(a.fault, b.fault), place{Agent: a.agent, Turn: a.turn}.compare(place{Agent: b.agent, Turn: b.turn}))
+	})
+}
+
+// notes says of each fault that was applied what came of it, in the order of the
+// faults, then of the places.
 func (f *faults) notes() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	order := slices.SortedFunc(maps.Keys(f.uses), func(a, b faultAt) int {
-		return cmp.Or(cmp.Compare(a.fault, b.fault), place{Agent: a.agent, Turn: a.turn}.compare(place{Agent: b.agent, Turn: b.turn}))
-	})
+	order := f.order()
 	var lines []string
 	for i, fault := range f.list {
-		met := false
+		if !f.wasApplied(i) {
+			continue // it is a finding
+		}
 		for _, key := range order {
 			if u := f.uses[key]; key.fault == i && (u.times > 0 || u.why != "") {
-				met = true
 				lines = append(lines, fmt.Sprintf("fault %s#%d %s: %s", key.agent, key.turn, fault.what(), f.outcome(key, u)))
 			}
-		}
-		if !met {
-			lines = append(lines, fmt.Sprintf("fault %s: never met, no such turn was asked for", fault))
 		}
 	}
 	return lines

@@ -30,6 +30,7 @@ const (
 	codeVerdict    = "replay/verdict"     // a live call was judged otherwise
 	codeStop       = "replay/stop"        // an agent ended otherwise
 	codePartial    = "replay/partial"     // the recording broke off
+	codeFault      = "replay/fault"       // a fault that nothing came of
 )
 
 // codes lists every finding there is, with its severity, grouped as in
@@ -59,6 +60,7 @@ var codes = []struct{ code, severity string }{
 	{codeVerdict, SeverityError},
 	{codeStop, SeverityError},
 	{codePartial, SeverityError},
+	{codeFault, SeverityWarning},
 	{"replay/ambiguous", SeverityError},
 	{"replay/command-exit", SeverityError},
 	{"replay/stale", SeverityWarning},

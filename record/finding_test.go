@@ -6,11 +6,11 @@ import (
 	"gotest.tools/v3/assert"
 )
 
-// Only prompt and tools, stale recordings and advice on delegation are
+// Only prompt and tools, idle faults, stale recordings and advice on delegation are
 // warnings; what does not exist weighs as an error.
 func TestSeverity(t *testing.T) {
 	warnings := map[string]bool{
-		"replay/prompt": true, "replay/tools": true, "replay/stale": true,
+		"replay/prompt": true, "replay/tools": true, "replay/fault": true, "replay/stale": true,
 		"delegation/vague-brief": true, "delegation/long-report": true, "delegation/verbatim-report": true,
 		"delegation/trivial-task": true, "delegation/parallel-writes": true, "delegation/edit-unread": true,
 		"delegation/reader-writes": true, "delegation/hidden-failure": true,
@@ -26,7 +26,7 @@ func TestSeverity(t *testing.T) {
 		assert.Equal(t, Severity(code), want, code)
 		assert.Assert(t, IsCode(code))
 	}
-	assert.Equal(t, len(seen), 44)
+	assert.Equal(t, len(seen), 45)
 	assert.Equal(t, Severity("replay/nothing"), SeverityError)
 	assert.Assert(t, !IsCode("replay/nothing"))
 }

@@ -13,12 +13,13 @@ type trouble struct {
 	message string
 	detail  string
 	later   int
+	follows bool // from an answer that a fault changed
 }
 
 // historyNote is the finding of the agent's history, if there is one. The
 // agent's lock is held.
 func (t *agentTape) historyNote() []note {
-	if t.trouble == nil {
+	if t.trouble == nil || t.trouble.follows {
 		return nil
 	}
 	message := t.trouble.message
@@ -44,7 +45,7 @@ func (r *Replayer) grade(t *agentTape, e *transcripts.Exchange, a *asking) *comp
 		t.trouble.later++
 	default:
 		t.trouble = &trouble{
-			at: at, message: summary(c.history),
+			at: at, follows: r.faults.reach(at.Agent), message: summary(c.history),
 			detail: r.detail(at, "the messages differ from the recorded ones", e, c.history),
 		}
 	}
@@ -93,6 +94,9 @@ func (e *missError) forClient() string {
 func (r *Replayer) miss(at place, t *agentTape, a *asking, why string) error {
 	r.breakOff()
 	nearest := r.nearest(at, t)
+	if nearest == nil {
+		nearest = r.likest(a)
+	}
 	message := fmt.Sprintf("no exchange left for %s: %s", headline(at), why)
 	failed := &missError{
 		where: fmt.Sprintf("%s turn %d of %s", at.Agent, at.Turn, r.file.Path), message: message, name: r.options.Name,
@@ -103,13 +107,17 @@ func (r *Replayer) miss(at place, t *agentTape, a *asking, why string) error {
 	if r.missedBefore(at) {
 		return failed
 	}
+	told := "no exchange left" // the finding says of which agent and turn
+	if at.Try > 1 {
+		told += fmt.Sprintf(" for try %d", at.Try)
+	}
 	var found []difference
 	if nearest != nil {
 		c := comparer{fold: r.options.Fold, redact: r.options.Redact, rules: r.options.Volatile, secrets: &pairs{}}
 		out := c.compare(nearest, a)
 		found = append(append(out.history, out.tools...), out.prompt...)
 	}
-	r.ledger.add(at, codeMissing, message, r.detail(at, why, nearest, found))
+	r.ledger.add(at, codeMissing, told+": "+why, r.detail(at, why, nearest, found))
 	return failed
 }
 
@@ -125,7 +133,7 @@ func (r *Replayer) missedBefore(at place) bool {
 
 // nearest is the exchange that a missed request stands closest to: the agent's
 // own last one up to its turn, else the first of its nearest sibling, else the
-// one whose answer started the agent.
+// one whose answer started the agent; nil: none of them was recorded.
 func (r *Replayer) nearest(at place, t *agentTape) *transcripts.Exchange {
 	if t != nil {
 		nearest := t.exchanges[0]
@@ -153,4 +161,28 @@ func (r *Replayer) nearest(at place, t *agentTape) *transcripts.Exchange {
 		}
 	}
 	return nil
+}
+
+// likest is the first exchange of the recorded agent whose opening holds the
+// most of a request's messages, the first in tree order among equals; nil when
+// nothing was recorded.
+func (r *Replayer) likest(a *asking) *transcripts.Exchange {
+	asked := map[string]bool{}
+	for _, m := range a.messages.Messages() {
+		asked[string(m.Raw)] = true
+	}
+	var best *transcripts.Exchange
+	most := -1
+	for _, path := range r.agentPaths() {
+		e, shared := r.agents[path].exchanges[0], 0
+		for _, m := range e.Messages.Messages() {
+			if asked[string(m.Raw)] {
+				shared++
+			}
+		}
+		if shared > most {
+			best, most = e, shared
+		}
+	}
+	return best
 }

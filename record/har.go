@@ -37,6 +37,9 @@ type HARImport struct {
 	LeftOut []string
 	// Warnings name what is in a transcript, but not as it was.
 	Warnings []string
+	// Hidden counts the requests for a model answer that are no turn of any agent,
+	// for the file does not hold, or not whole, what they asked.
+	Hidden int
 }
 
 // ImportHAR writes the model requests of a HAR file, and what else was asked of

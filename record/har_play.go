@@ -165,6 +165,7 @@ func (p *harPlayer) fits(e *transcripts.HAREntry) bool {
 		p.out.leave(e.HARIndex, fmt.Sprintf("a WebSocket of %s, which no transcript holds", counted(e.Sockets, "message")))
 		return false
 	case model && e.NoBody:
+		p.out.Hidden++
 		p.out.warn(e.HARIndex, "left out, for the file does not hold what was asked")
 		return false
 	case e.Status == 0 && harFailure(e.Failed) == runtime.EndClientClosed:
@@ -172,6 +173,7 @@ func (p *harPlayer) fits(e *transcripts.HAREntry) bool {
 		return false
 	}
 	if model && e.Header.Get("Content-Encoding") == "" && !jsontext.Value(e.Body).IsValid() {
+		p.out.Hidden++
 		p.out.warn(e.HARIndex, "what was asked is no whole JSON (%d bytes), so it is kept as a request of no agent", len(e.Body))
 	}
 	if e.Status != 0 && e.Lost > 0 {

@@ -222,6 +222,7 @@ func TestAnswersThatFailedOrAreLost(t *testing.T) {
 		"entry 11: POST https://api.example/v1/chat/completions: left out, for the file does not hold what was asked",
 		`entry 12: POST https://api.example/v1/chat/completions: left out: header X-Tapetree-Agent: "nobody" is no agent path, as in root/2.1`,
 	})
+	assert.Equal(t, out.Hidden, 2)
 	golden.Assert(t, written["agents.jsonl"], "har-failures.jsonl")
 }
 

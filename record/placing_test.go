@@ -68,7 +68,7 @@ func TestRootsAreFoundByWhatTheySay(t *testing.T) {
 	assert.Equal(t, server.send(t, plain(said("user", "Nothing that was ever asked."))).Status, 400)
 	assert.DeepEqual(t, findings(server.end(t).Report), []string{
 		`replay/history root#1 /messages/0/content: recorded "First question of the day.", sent "Something else altogether."`,
-		"replay/missing root3#1 no exchange left for root3 turn 1: no exchange of this agent was recorded",
+		"replay/missing root3#1 no exchange left: no exchange of this agent was recorded",
 	})
 }
 

@@ -41,7 +41,8 @@ type PlaybackReport struct {
 	// Notes are lines for a person: twins, faults and how the client went on,
 	// what it changed in answers that it sent back.
 	Notes []string
-	// New are the exchanges that Live answered, in order of their places.
+	// New are the exchanges that Live answered with a status of 2xx, in order of
+	// their places. Its errors pass to the client, and are in Notes.
 	New []*transcripts.Exchange
 }
 
@@ -67,6 +68,7 @@ type Playback struct {
 	tries   map[place]int // by agent and turn: the requests so far
 	served  []servedExchange
 	fresh   []*transcripts.Exchange
+	lost    []string // what Live gave no answer for, and why
 	started bool
 	left    int // exchanges not yet used
 	closed  bool
@@ -102,6 +104,7 @@ func NewPlayback(f *transcripts.File, o PlaybackOptions) (*Playback, error) {
 		}
 		p.placing.twins = t
 	}
+	p.unkept()
 	return p, nil
 }
 
@@ -193,7 +196,7 @@ func (p *Playback) read(req *http.Request, wire runtime.Wire, body []byte, said 
 		Header: req.Header, Agent: said, Previous: previousOf(parsed),
 	})
 	c := p.tap.conversation(x.Thread)
-	if x.Opening {
+	if x.Opening || x.First.Try > 1 { // asked again, no answer is sent back
 		c.answer = nil
 	}
 	p.tap.echoes.compare(x.Thread, wire, c.answer, len(c.thread.chat), sharedLen(c, base, known, chat), chat)
@@ -262,7 +265,12 @@ func (p *Playback) Close() (*PlaybackReport, error) {
 	report.New = slices.Clone(p.fresh)
 	slices.SortStableFunc(report.New, func(a, b *transcripts.Exchange) int { return placeOf(a).compare(placeOf(b)) })
 	report.Notes = append(report.Notes, p.placing.twins.notes()...)
+	report.Notes = append(report.Notes, askedTwice(p.replay.file)...)
 	report.Notes = append(report.Notes, p.replay.FaultNotes()...)
+	report.Notes = append(report.Notes, p.lostNotes()...)
+	if !p.options.Strict { // else they are findings
+		report.Notes = append(report.Notes, p.others.notes()...)
+	}
 	labels := p.tap.scope.Threads()
 	for thread := range labels {
 		if known, ok := p.placing.threads[attribution.Thread(thread)]; ok {

@@ -2,6 +2,7 @@ package record
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
@@ -76,10 +77,15 @@ const missKind = "tapetree_replay_miss"
 // refusal is an error of ours in the shape of a wire, which no client is to try
 // again.
 func refusal(wire runtime.Wire, status int, message string) *delivery {
+	return refusalOf(wire, status, missKind, message)
+}
+
+// refusalOf is refusal with another type of error.
+func refusalOf(wire runtime.Wire, status int, kind, message string) *delivery {
 	d := &delivery{
 		status: status,
 		header: http.Header{"Content-Type": {"application/json"}, "X-Should-Retry": {"false"}},
-		blocks: []string{string(errorBody(wire, missKind, missKind, message)) + "\n"},
+		blocks: []string{string(errorBody(wire, kind, kind, message)) + "\n"},
 	}
 	return d.withLength()
 }
@@ -149,4 +155,21 @@ func (p *Playback) Knows(method, path string) bool {
 	p.others.mu.Lock()
 	defer p.others.mu.Unlock()
 	return len(p.others.lines[p.others.key(method, path)]) > 0
+}
+
+// unkept enters a finding for each answer that the recording could not keep: a
+// client gets words of ours in its place.
+func (p *Playback) unkept() {
+	for _, e := range p.replay.file.Exchanges {
+		if e.Text != nil && runtime.IsUnread(*e.Text) {
+			p.replay.ledger.add(placeOf(e), codePartial, fmt.Sprintf("the answer of %s was not kept: %s", exchangeName(e), *e.Text), "")
+		}
+	}
+	for key, lines := range p.others.lines {
+		for _, line := range lines {
+			if text := line.exchange.Text; text != nil && runtime.IsUnread(*text) {
+				p.replay.ledger.add(place{}, codePartial, fmt.Sprintf("an answer of %s was not kept: %s", key, *text), "")
+			}
+		}
+	}
 }

@@ -2,6 +2,8 @@ package record
 
 import (
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -38,11 +40,13 @@ func TestPlaybackOfAStatusFault(t *testing.T) {
 	}
 	assert.DeepEqual(t, server.send(t, bodyFrom(x[3])), answered{200, string(x[3].Response), false})
 	report := server.end(t)
-	assert.DeepEqual(t, findings(report.Report), []string{"replay/extra root/1.1#1 exchange root/1.1#1 was never asked for"})
+	assert.DeepEqual(t, findings(report.Report), []string{
+		"replay/extra root/1.1#1 exchange root/1.1#1 was never asked for",
+		"replay/fault root/7.1#1 fault root/7.1#1 status 500: never met, no such turn was asked for",
+	})
 	assert.DeepEqual(t, report.Notes, []string{
 		"fault root#2 status 429 retry-after=3 times=2: applied to 2 requests; the agent asked again",
 		"fault root/1.1#1 status 500: applied; the agent stopped",
-		"fault root/7.1#1 status 500: never met, no such turn was asked for",
 	})
 	assert.DeepEqual(t, outline(report.Session), []string{
 		`root#1 2/1 {"role":"user","content":"Ask two children about the harvest."} -> 200`,
@@ -66,10 +70,12 @@ func TestPlaybackOfASpoiltAnswer(t *testing.T) {
 	assert.DeepEqual(t, server.send(t, bodyFrom(x[0])), answered{200, chatStream, false})
 	assert.DeepEqual(t, server.send(t, bodyFrom(x[1])), answered{200, string(x[1].Response), false})
 	report := server.end(t)
-	assert.DeepEqual(t, report.Report, exactReport(2))
+	const idle = "fault root#2 cut arguments: not applied, the answer has no call with arguments"
+	want := exactReport(2)
+	want.Findings, want.Warnings = []Finding{{Code: codeFault, Agent: "root", Turn: 2, Message: idle}}, []string{idle}
+	assert.DeepEqual(t, report.Report, want)
 	assert.DeepEqual(t, report.Notes, []string{
 		"fault root#1 cut arguments: applied; the agent asked again and went on",
-		"fault root#2 cut arguments: not applied, the answer has no call with arguments",
 		"fault root#2 delay 1ms: applied; the agent was done",
 	})
 	var ends []runtime.End
@@ -77,6 +83,35 @@ func TestPlaybackOfASpoiltAnswer(t *testing.T) {
 		ends = append(ends, e.StreamEnd)
 	}
 	assert.DeepEqual(t, ends, []runtime.End{runtime.EndReset, runtime.EndDone, ""})
+}
+
+// A client that does not take a spoilt answer, although it can be read, asks
+// again: that is another try, of a parent and of a child.
+func TestPlaybackOfARefusedAnswer(t *testing.T) {
+	for _, fault := range []string{"no-done", "arguments malformed", "ids empty"} {
+		s := newStory(runtime.WireChat)
+		parent := fmt.Sprintf(`data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"c","function":{"name":"task","arguments":%s}}]}}]}`,
+			quoted(`{"prompt":"`+apples+`"}`)) + "\n\n" +
+			`data: {"choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}` + "\n\ndata: [DONE]\n\n"
+		s.turn(t, "root", parent, said("user", "Ask a child."))
+		s.turn(t, "root/1.1", chatStream, said("user", apples))
+		s.turn(t, "root/1.1", talk("The apples are ripe and red this year."), gave("a", "1"), gave("b", "2"))
+		s.turn(t, "root", talk("Gone."), gave("c", "The apples are ripe and red this year."))
+		server := serve(t, s.file, withFaults(t, "root#1 "+fault, "root/1.1#1 "+fault))
+		for i, e := range s.file.Exchanges {
+			if i < 2 {
+				spoilt := server.send(t, bodyFrom(e))
+				assert.Assert(t, spoilt.Status == 200 && spoilt.Body != strings.Join(e.SSE, ""), fault)
+			}
+			assert.DeepEqual(t, server.send(t, bodyFrom(e)), answered{200, string(e.Reply().Body), false})
+		}
+		report := server.end(t)
+		assert.DeepEqual(t, report.Report, exactReport(4))
+		assert.DeepEqual(t, report.Notes, []string{
+			"fault root#1 " + fault + ": applied; the agent asked again and went on",
+			"fault root/1.1#1 " + fault + ": applied; the agent asked again and went on",
+		})
+	}
 }
 
 // Faults meet our own runner too: what the upstream is made to do is an
@@ -97,6 +132,19 @@ func TestFaultsMeetTheRunner(t *testing.T) {
 		"fault root/1.1#1 cut 10: applied; the agent asked again and went on",
 	})
 	assert.Equal(t, len(r.Report().Findings), 0, "%v", r.Report().Findings)
+}
+
+// The words of an error are the user's, and may hold a key.
+func TestFaultNotesShowNoSecret(t *testing.T) {
+	s := newStory(runtime.WireChat)
+	s.turn(t, "root", talk("Yes."), said("user", "Is it?"))
+	o := withFaults(t, "root#1 error no access with ghp_"+strings.Repeat("Zk29", 9))
+	r, err := NewReplayer(s.file, o.ReplayOptions)
+	assert.NilError(t, err)
+	assert.Equal(t, r.Report().Warnings[0], "fault root#1 error no access with ***: never met, no such turn was asked for")
+	_, err = r.Complete(t.Context(), requestOf(s.file.Exchanges[0]))
+	assert.Assert(t, err != nil)
+	assert.DeepEqual(t, r.FaultNotes(), []string{"fault root#1 error no access with ***: applied; the agent stopped"})
 }
 
 // A wait ends with its request.

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"encoding/base64"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 
@@ -20,7 +22,7 @@ type httpTape struct {
 
 	mu     sync.Mutex
 	lines  map[string][]*httpAnswer // by method and path
-	missed map[string]bool          // what was asked for and not there
+	missed map[string]bool          // what was asked for and not there: method and path, as asked
 }
 
 // httpAnswer is one http line.
@@ -52,7 +54,13 @@ func (t *httpTape) key(method, path string) string {
 			break
 		}
 	}
-	return method + " " + path
+	return method + " " + anySecret(path)
+}
+
+// anySecret is text with no number in the placeholders of secrets: those of two
+// sessions are counted in different orders.
+func anySecret(text string) string {
+	return secretMark.ReplaceAllStringFunc(text, kindOfSecret)
 }
 
 // readHTTPLine reads one http line; key is its method and path.
@@ -61,26 +69,27 @@ func readHTTPLine(line *transcripts.HTTP) (key [2]string, answer *httpAnswer) {
 	e := answer.exchange
 	for _, v := range valuesIn(line.Raw) {
 		value := line.Raw[v.start:v.end]
-		text := valueNode(value).text
+		text := func() string { return valueNode(value).text } // the values of a body are many, and nested
 		switch v.pointer {
 		case "/method":
-			key[0] = text
+			key[0] = text()
 		case "/path":
-			key[1] = text
+			key[1] = text()
 		case "/request":
-			answer.request = string(value)
+			answer.request = anySecret(string(value))
 		case "/status":
-			if n, ok := wholeNumber(text); ok {
+			if n, ok := wholeNumber(text()); ok {
 				e.Status = n
 			}
 		case "/error":
-			e.Err = text
+			e.Err = text()
 		case "/response":
 			e.Response = jsontext.Value(value)
 		case "/text":
-			e.Text = &text
+			whole := text()
+			e.Text = &whole
 		case "/base64":
-			if raw, err := base64.StdEncoding.DecodeString(text); err == nil {
+			if raw, err := base64.StdEncoding.DecodeString(text()); err == nil {
 				e.Base64 = raw
 			}
 		default:
@@ -103,7 +112,7 @@ func (t *httpTape) answer(method, path, request string) *httpAnswer {
 		if line.used {
 			continue
 		}
-		if line.request == request {
+		if line.request == anySecret(request) {
 			next = line
 			break
 		}
@@ -124,10 +133,21 @@ func (t *httpTape) answer(method, path, request string) *httpAnswer {
 func (t *httpTape) miss(method, path string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	key := t.key(method, path)
-	before := t.missed[key]
-	t.missed[key] = true
+	asked := method + " " + path
+	before := t.missed[asked]
+	t.missed[asked] = true
 	return !before
+}
+
+// notes name what was asked for and not there, in order.
+func (t *httpTape) notes() []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var lines []string
+	for _, key := range slices.Sorted(maps.Keys(t.missed)) {
+		lines = append(lines, key+" was not recorded, and answered with status 404")
+	}
+	return lines
 }
 
 // other answers a request that is none for a model answer, or one that cannot be

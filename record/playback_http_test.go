@@ -2,9 +2,11 @@ package record
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -64,7 +66,7 @@ func TestPlaybackOfOtherPaths(t *testing.T) {
 	a, _ := server.get(t, "POST", "/v1/embeddings", `{"input":"c"}`)
 	assert.DeepEqual(t, a, answered{200, "[1]", false})
 	dead, _ := server.get(t, "GET", "/v1/files", "")
-	assert.DeepEqual(t, dead, answered{Broken: true})
+	assert.DeepEqual(t, dead, answered{502, unreachedBody("dial"), false})
 	for range 2 {
 		unknown, _ := server.get(t, "DELETE", "/v1/files", "")
 		assert.DeepEqual(t, unknown, answered{404, `{"error":{"message":"tapetree replay: DELETE /v1/files was not recorded; to accept it: tapetree record tale",` +
@@ -82,7 +84,33 @@ func TestPlaybackOfOtherPaths(t *testing.T) {
 	assert.Equal(t, closed.Status, 503)
 }
 
-// What was recorded as broken off breaks off, and what never came does not come.
+// What was not recorded is named also where it is no finding.
+func TestPlaybackNotesUnknownPaths(t *testing.T) {
+	s := newStory(runtime.WireChat)
+	e := s.turn(t, "root", talk("Yes."), said("user", "Is it?"))
+	server := serve(t, s.file, PlaybackOptions{})
+	for range 2 {
+		unknown, _ := server.get(t, "GET", "/v1/models", "")
+		assert.Equal(t, unknown.Status, 404)
+	}
+	server.get(t, "DELETE", "/v1/files", "")
+	server.send(t, bodyFrom(e))
+	report := server.end(t)
+	assert.DeepEqual(t, report.Report, exactReport(1))
+	assert.DeepEqual(t, report.Notes, []string{
+		"DELETE /v1/files was not recorded, and answered with status 404",
+		"GET /v1/models was not recorded, and answered with status 404",
+	})
+}
+
+// unreachedBody is what a client gets that asks what never reached the upstream.
+func unreachedBody(kind string) string {
+	return fmt.Sprintf(`{"error":{"message":"tapetree replay: the upstream was not reached when this was recorded",`+
+		`"type":"tapetree_upstream_%[1]s","param":null,"code":"tapetree_upstream_%[1]s"}}`, kind) + "\n"
+}
+
+// What was recorded as broken off breaks off. What never reached the upstream is
+// the error that the recording proxy gave, and to a Go client the same failure.
 func TestPlaybackOfBrokenAnswers(t *testing.T) {
 	for _, end := range []runtime.End{runtime.EndReset, runtime.EndTimeout, runtime.EndClientClosed, runtime.EndEOF} {
 		s := newStory(runtime.WireChat)
@@ -98,7 +126,7 @@ func TestPlaybackOfBrokenAnswers(t *testing.T) {
 		e := s.turn(t, "root", talk("x"), said("user", "Go."))
 		e.Status, e.Response, e.Headers, e.Err = 0, nil, nil, kind
 		server := serve(t, s.file, PlaybackOptions{})
-		assert.DeepEqual(t, server.send(t, bodyFrom(e)), answered{Broken: true})
+		assert.DeepEqual(t, server.send(t, bodyFrom(e)), answered{502, unreachedBody(kind), false})
 		p, err := NewPlayback(s.file, PlaybackOptions{})
 		assert.NilError(t, err)
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://h/v1/chat/completions", strings.NewReader(string(e.Body())))
@@ -205,8 +233,8 @@ func TestPlaybackMissGoesLive(t *testing.T) {
 	assert.DeepEqual(t, got, answered{200, strings.Join(stream, ""), false})
 	report := server.end(t)
 	assert.DeepEqual(t, findings(report.Report), []string{
-		"replay/missing root#2 no exchange left for root turn 2: the agent asks once more than was recorded",
-		"replay/missing root/9.1#1 no exchange left for root/9.1 turn 1: no exchange of this agent was recorded",
+		"replay/missing root#2 no exchange left: the agent asks once more than was recorded",
+		"replay/missing root/9.1#1 no exchange left: no exchange of this agent was recorded",
 	})
 	assert.DeepEqual(t, outline(report.Session), []string{
 		`root#1 1/1 {"role":"user","content":"Is it?"} -> 200`,
@@ -236,4 +264,72 @@ func TestPlaybackOfNamedAgents(t *testing.T) {
 	got, _ := server.post(t, t.Context(), bodyFrom(s.file.Exchanges[0]), AgentHeader, "boss")
 	assert.DeepEqual(t, got, answered{400, `{"error":{"message":"tapetree replay: header X-Tapetree-Agent: \"boss\" is no agent path, as in root/2.1",` +
 		`"type":"tapetree_replay_miss","param":null,"code":"tapetree_replay_miss"}}` + "\n", false})
+}
+
+// What the recording could not keep is no answer: that a client got words of
+// ours in its place is a finding.
+func TestPlaybackOfAnswersThatWereNotKept(t *testing.T) {
+	s := newStory(runtime.WireChat)
+	e := s.turn(t, "root", talk("Yes."), said("user", "Is it?"))
+	text := runtime.UnreadCoding(http.Header{"Content-Encoding": {"br"}}, nil)
+	e.Response, e.Text = nil, &text
+	s.file.HTTP = httpLines(`{"kind":"http","n":1,"method":"GET","path":"/v1/models","status":200,"headers":{},"text":` + string(quoted(runtime.UnreadSize(9))) + `}`)
+	p, err := NewPlayback(s.file, PlaybackOptions{})
+	assert.NilError(t, err)
+	report, err := p.Close()
+	assert.NilError(t, err)
+	assert.DeepEqual(t, findings(report.Report), []string{
+		"replay/partial #0 an answer of GET /models was not kept: the response is larger than the limit of 9 bytes, and is not kept",
+		"replay/extra root#1 exchange root#1 was never asked for",
+		`replay/partial root#1 the answer of root#1 was not kept: the body is in the coding "br", which is not read here and not kept`,
+	})
+}
+
+// A path and a body that hold a secret are found again with another one.
+func TestPlaybackOfOtherPathsWithAnotherKey(t *testing.T) {
+	s := newStory(runtime.WireChat)
+	s.turn(t, "root", talk("Yes."), said("user", "Is it?"))
+	s.file.HTTP = httpLines(
+		`{"kind":"http","n":1,"method":"GET","path":"/v1/files/{{secret:github:7}}","status":200,"headers":{},"response":{"n":1}}`,
+		`{"kind":"http","n":2,"method":"POST","path":"/v1/embeddings","request":{"input":"a"},"status":200,"headers":{},"response":{"n":2}}`,
+		`{"kind":"http","n":3,"method":"POST","path":"/v1/embeddings","request":{"input":"{{secret:github:7}}"},"status":200,"headers":{},"response":{"n":3}}`,
+	)
+	server := serve(t, s.file, PlaybackOptions{})
+	key := "ghp_" + strings.Repeat("Zk29", 9)
+	file, _ := server.get(t, "GET", "/v1/files/"+key, "")
+	assert.DeepEqual(t, file, answered{200, `{"n":1}`, false})
+	vector, _ := server.get(t, "POST", "/v1/embeddings", `{"input":"`+key+`"}`)
+	assert.DeepEqual(t, vector, answered{200, `{"n":3}`, false})
+}
+
+// What the upstream does not answer is passed on and said, and no part of the
+// recording.
+func TestPlaybackMissThatNobodyAnswers(t *testing.T) {
+	s := newStory(runtime.WireChat)
+	x := s.turn(t, "root", talk("Yes."), said("user", "Is it?"))
+	at, err := url.Parse("http://user:pass@host:1/v1/chat/completions?key=k")
+	assert.NilError(t, err)
+	down := true
+	server := serve(t, s.file, PlaybackOptions{Live: roundTripper(func(req *http.Request) (*http.Response, error) {
+		if down {
+			return nil, &UpstreamError{URL: at, Err: errors.New("no way")}
+		}
+		return &http.Response{StatusCode: 503, Header: http.Header{}, Body: io.NopCloser(strings.NewReader("full")), Request: &http.Request{URL: at}}, nil
+	})})
+	server.send(t, bodyFrom(x))
+	next := askedBody{runtime.WireChat, strings.TrimSuffix(bodyFrom(x).body, "]}") + `,{"role":"assistant","content":"Yes."},` + said("user", "Sure?") + "]}"}
+	assert.DeepEqual(t, server.send(t, next), answered{502, `{"error":{"message":"tapetree replay: the upstream http://host:1/v1/chat/completions cannot be reached",` +
+		`"type":"tapetree_upstream","param":null,"code":"tapetree_upstream"}}` + "\n", false})
+	down = false
+	assert.DeepEqual(t, server.send(t, next), answered{503, "full", false})
+	report := server.end(t)
+	assert.DeepEqual(t, findings(report.Report), []string{
+		"replay/missing root#2 no exchange left: the agent asks once more than was recorded",
+	})
+	assert.DeepEqual(t, outline(report.Session), outline(s.file))
+	assert.Equal(t, len(report.New), 0)
+	assert.DeepEqual(t, report.Notes, []string{
+		"the upstream http://host:1/v1/chat/completions answered with status 503; the transcript is unchanged",
+		"the upstream http://host:1/v1/chat/completions cannot be reached; the transcript is unchanged",
+	})
 }

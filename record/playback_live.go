@@ -3,6 +3,7 @@ package record
 import (
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"github.com/tapetree/tapetree/record/attribution"
@@ -11,13 +12,15 @@ import (
 )
 
 // liveCall is a request that is passed on because the transcript has no answer
-// for it. What comes back passes as it is, and is kept as a new exchange.
+// for it. What comes back passes as it is; an answer with a status of 2xx is kept
+// as a new exchange.
 type liveCall struct {
 	playback *Playback
 	req      *http.Request
 	exchange *transcripts.Exchange // nil: no model request
 	told     *attribution.Exchange
 	shot     *shot
+	at       *url.URL // where it went
 }
 
 // passOn makes a delivery of a model request that goes to the upstream. The lock
@@ -42,10 +45,17 @@ func (c *liveCall) roundTrip() (*http.Response, error) {
 	}
 	resp, err := p.options.Live.RoundTrip(c.req)
 	if err != nil {
-		c.keep(outcome{err: runtime.ConnectKind(err)})
+		if c.told != nil {
+			c.told.Failed()
+		}
+		c.lost(unanswered(err))
 		return nil, err
 	}
 	c.shot.answers(resp)
+	c.at = c.req.URL
+	if resp.Request != nil {
+		c.at = resp.Request.URL
+	}
 	resp.Body = &liveBody{ReadCloser: resp.Body, call: c, reader: runtime.NewAnswerReader(c.shot.wire())}
 	return resp, nil
 }
@@ -55,9 +65,7 @@ func (c *liveCall) serve(w http.ResponseWriter, r *http.Request) {
 	resp, err := c.roundTrip()
 	if err != nil {
 		wire, _ := runtime.WireOf(r.URL.Path)
-		d := refusal(wire, http.StatusBadGateway, "tapetree replay: the upstream did not answer: "+runtime.ConnectKind(err))
-		d.playback = c.playback
-		d.write(r.Context(), w)
+		c.playback.unreachedNow(wire, err).write(r.Context(), w)
 		return
 	}
 	defer resp.Body.Close()
@@ -139,9 +147,17 @@ func (b *liveBody) end(end runtime.End) {
 	}
 }
 
-// keep makes the new exchange of what came back.
+// keep makes the new exchange of what came back, if it is an answer.
 func (c *liveCall) keep(o outcome) {
+	why := c.unkeptWhy(o)
+	if why != "" && o.end != runtime.EndClientClosed {
+		c.lost(why)
+	}
 	if c.exchange == nil {
+		return
+	}
+	if why != "" {
+		c.told.Failed()
 		return
 	}
 	e := c.exchange
@@ -155,6 +171,7 @@ func (c *liveCall) keep(o outcome) {
 	p := c.playback
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.tries[place{Agent: e.Agent, Turn: e.Turn}]++ // asked again, it is the next try
 	p.fresh = append(p.fresh, e)
 	p.served = append(p.served, servedExchange{e, p.orderOf(e)})
 }

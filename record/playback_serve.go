@@ -77,6 +77,9 @@ func (h *heard) gone() {
 func (p *Playback) play(g given, x *attribution.Exchange) *delivery {
 	e := g.exchange
 	d := &delivery{wait: g.wait, answer: &heard{exchange: x}}
+	if g.recorded != nil && e != g.recorded {
+		x.Unsure()
+	}
 	answer, err := runtime.Decode(withMarks(e, p.liveMark).Reply(), runtime.Dialect{})
 	if err == nil {
 		d.answer.message, d.answer.id, d.answer.calls = &answer.Message, answer.ID, answer.Message.Calls
@@ -104,6 +107,9 @@ func (p *Playback) play(g given, x *attribution.Exchange) *delivery {
 	}
 	if err != nil {
 		d.answer.calls = partial
+		if len(partial) == 0 { // at any of its bytes the client may give it up and ask again
+			d.answer.endsWith = 0
+		}
 	}
 	d.withLength()
 	if p.options.Speed > 0 && g.recorded != nil {
@@ -140,8 +146,9 @@ func (d *delivery) until(ctx context.Context, due time.Duration) error {
 }
 
 // ServeHTTP implements http.Handler. An answer that was recorded as broken off
-// breaks off, and one that never came closes the connection: both by panicking
-// with http.ErrAbortHandler, which net/http knows.
+// breaks off, by panicking with http.ErrAbortHandler, which net/http knows. Where
+// the upstream was not reached, the client gets status 502, as from the proxy
+// that recorded it.
 func (p *Playback) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	d, err := p.deliver(r)
 	if err != nil {
@@ -160,7 +167,7 @@ func (p *Playback) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	d.answer.begin()
 	if d.none != "" {
 		d.answer.before(0)
-		panic(http.ErrAbortHandler)
+		d = unreached(r, d.none)
 	}
 	if err := d.until(ctx, d.head); err != nil {
 		d.answer.gone()
@@ -313,6 +320,18 @@ func (e *noResponse) Timeout() bool { return e.kind == runtime.KindTimeout }
 
 // Temporary implements net.Error.
 func (e *noResponse) Temporary() bool { return false }
+
+// unreached is what a client of a recording proxy gets when the upstream cannot
+// be reached.
+func unreached(r *http.Request, kind string) *delivery {
+	wire, _ := runtime.WireOf(r.URL.Path)
+	kind = "tapetree_upstream_" + kind
+	d := &delivery{
+		status: http.StatusBadGateway, header: http.Header{"Content-Type": {"application/json"}},
+		blocks: []string{string(errorBody(wire, kind, kind, "tapetree replay: the upstream was not reached when this was recorded")) + "\n"},
+	}
+	return d.withLength()
+}
 
 // unreadable is the answer to a request that could not be read.
 func unreadable(r *http.Request, err error) *delivery {

@@ -104,7 +104,7 @@ func TestPlaybackMiss(t *testing.T) {
 	report := server.end(t)
 	assert.DeepEqual(t, findings(report.Report), []string{
 		"replay/extra root#2 exchange root#2 was never asked for",
-		"replay/missing root/1.1#2 no exchange left for root/1.1 turn 2: the agent asks once more than was recorded",
+		"replay/missing root/1.1#2 no exchange left: the agent asks once more than was recorded",
 	})
 	assert.DeepEqual(t, report.Details, []string{strings.Join([]string{
 		"root/1.1 turn 2: the agent asks once more than was recorded",
@@ -115,6 +115,28 @@ func TestPlaybackMiss(t *testing.T) {
 		"  /messages/3",
 		"    recorded: (nothing)",
 		`    sent:     {"role":"user","content":"And the plums?"}`,
+		"  to accept it: tapetree record tale",
+	}, "\n")})
+}
+
+// A conversation that nobody recorded is nearest to the one that begins most
+// like it.
+func TestPlaybackMissOfAnUnknownAgent(t *testing.T) {
+	s := delegation(t, runtime.WireChat, apples, pears)
+	server := serve(t, s.file, PlaybackOptions{})
+	x := s.file.Exchanges
+	for _, e := range x {
+		server.send(t, bodyFrom(e))
+	}
+	got := server.send(t, bodyFrom(x[2], pears, "Sing a song about plums."))
+	assert.DeepEqual(t, got, answered{400, `{"error":{"message":"tapetree replay: no exchange left for root2 turn 1: no exchange of this agent was recorded; ` +
+		`the nearest is exchange root/1.1#1 (transcripts/tale.jsonl:3); to accept it: tapetree record tale","type":"tapetree_replay_miss","param":null,"code":"tapetree_replay_miss"}}` + "\n", false})
+	assert.DeepEqual(t, server.end(t).Details, []string{strings.Join([]string{
+		"root2 turn 1: no exchange of this agent was recorded",
+		"  nearest: exchange root/1.1#1 (transcripts/tale.jsonl:3)",
+		"  /messages/1/content",
+		`    recorded: "Look at the apples and say how they are."`,
+		`    sent:     "Sing a song about plums."`,
 		"  to accept it: tapetree record tale",
 	}, "\n")})
 }

@@ -28,7 +28,7 @@ type ReplayOptions struct {
 	// SubDialect is that of the children's upstream; nil: Dialect.
 	SubDialect *runtime.Dialect
 	Live       func(tool string) bool // which tools run for real; nil: none
-	Name       string                 // for commands named in reports; "": the name in the transcript's header
+	Name       string                 // what `tapetree record` is given to record it again, as reports say it; "": the name in the transcript's header
 	Faults     []Fault                // what goes wrong on purpose
 }
 
@@ -233,6 +233,7 @@ func (r *Replayer) answer(at place, a *asking) (given, error) {
 	}
 	if t.used[i] && t.spoilt[i] { // its answer had been spoilt: now it comes whole
 		t.spoilt[i] = false
+		r.faults.changed(at.Agent, -1)
 		return given{exchange: t.exchanges[i], recorded: t.exchanges[i], wait: wait, messages: r.grade(t, t.exchanges[i], a).messages}, nil
 	}
 	e, messages, err := r.use(t, at, a)
@@ -244,6 +245,7 @@ func (r *Replayer) answer(at place, a *asking) (given, error) {
 		out.exchange = spoilt
 		t.faulted[at.Turn]++
 		t.spoilt[i] = true
+		r.faults.changed(at.Agent, 1)
 	}
 	return out, nil
 }
@@ -303,4 +305,10 @@ func (r *Replayer) breakOff() {
 
 // FaultNotes says of each of the Faults what came of it: where it was applied,
 // and how the agent went on.
-func (r *Replayer) FaultNotes() []string { return r.faults.notes() }
+func (r *Replayer) FaultNotes() []string {
+	notes := append(r.faults.notes(), r.followed()...)
+	for i, note := range notes { // the words of an error are the user's
+		notes[i] = r.options.Redact.Mask(note)
+	}
+	return notes
+}

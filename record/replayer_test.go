@@ -110,13 +110,13 @@ func TestReplayFindings(t *testing.T) {
 		{"once more than recorded", func(_ *testing.T, f *transcripts.File) {
 			f.Exchanges = slices.DeleteFunc(f.Exchanges, func(e *transcripts.Exchange) bool { return e.Agent == "root" && e.Turn == 3 })
 			f.End.Exchanges--
-		}, Exact, []string{"replay/missing root#3 no exchange left for root turn 3: the agent asks once more than was recorded"}, true},
+		}, Exact, []string{"replay/missing root#3 no exchange left: the agent asks once more than was recorded"}, true},
 		{"a child that was not recorded", func(_ *testing.T, f *transcripts.File) {
 			f.Exchanges = slices.DeleteFunc(f.Exchanges, func(e *transcripts.Exchange) bool { return e.Agent != "root" })
 			f.End.Exchanges -= 2
 		}, Exact, []string{
 			"replay/extra root#2 2 exchanges from root#2 to root#3 were never asked for",
-			"replay/missing root/1.1#1 no exchange left for root/1.1 turn 1: no exchange of this agent was recorded",
+			"replay/missing root/1.1#1 no exchange left: no exchange of this agent was recorded",
 		}, true},
 		{"lines of one agent out of order", func(_ *testing.T, f *transcripts.File) {
 			slices.Reverse(f.Exchanges)
@@ -257,7 +257,7 @@ func TestReportIsShort(t *testing.T) {
 	for n := 1; n < 20; n++ {
 		var found []difference
 		for i := range n {
-			found = append(found, difference{fmt.Sprintf("/%d", i), long + "old\n" + long, long + "new\n" + long})
+			found = append(found, difference{fmt.Sprintf("/%d", i), long + "old\n" + long, long + "new\n" + long, nil})
 		}
 		detail := r.detail(place{Agent: "root", Turn: 1, Try: 2}, "they differ", &transcripts.Exchange{Agent: "root", Turn: 1}, found)
 		lines := strings.Split(detail, "\n")
@@ -287,7 +287,7 @@ func TestExchangesAreUsedInOrderAndOnce(t *testing.T) {
 	report := r.Report()
 	assert.DeepEqual(t, findings(report)[1:], []string{
 		"replay/order root#2 exchange root#2 was asked for before root#1",
-		"replay/missing root#3 no exchange left for root turn 3: exchange root#3 was already used",
+		"replay/missing root#3 no exchange left: exchange root#3 was already used",
 		"replay/extra root/1.1#1 2 exchanges from root/1.1#1 to root/1.1#2 were never asked for",
 	})
 	assert.Equal(t, report.Used, 3)

@@ -31,6 +31,11 @@ type Report struct {
 // same session gives the same report in any order of events.
 func (r *Replayer) Report() *Report {
 	notes := slices.Clone(r.wholeNotes())
+	for _, n := range r.faults.idle() {
+		n.finding.Message = r.options.Redact.Mask(n.finding.Message)
+		n.detail = n.finding.Message
+		notes = append(notes, n)
+	}
 	used := 0
 	for _, agent := range r.agentPaths() {
 		t := r.agents[agent]
@@ -232,7 +237,7 @@ func (r *Replayer) detail(at place, what string, nearest *transcripts.Exchange, 
 		shown = found[:2]
 	}
 	for _, d := range shown {
-		recorded, sent := shorten(d.recorded, d.sent)
+		recorded, sent := d.shorten(160)
 		lines = append(lines, "  "+cmp.Or(d.pointer, "/"), "    recorded: "+recorded, "    sent:     "+sent)
 	}
 	if rest := len(found) - len(shown); rest > 0 {
@@ -255,7 +260,7 @@ func headline(at place) string {
 
 // summary writes differences in one line: the first, and how many more.
 func summary(found []difference) string {
-	recorded, sent := shortenTo(60, found[0].recorded, found[0].sent)
+	recorded, sent := found[0].shorten(60)
 	text := fmt.Sprintf("%s: recorded %s, sent %s", cmp.Or(found[0].pointer, "/"), recorded, sent)
 	if n := len(found) - 1; n > 0 {
 		text += ", and " + counted(n, "more difference")
@@ -263,19 +268,18 @@ func summary(found []difference) string {
 	return text
 }
 
-// shorten cuts two texts to what fits a line, around the place where they part.
-func shorten(recorded, sent string) (string, string) { return shortenTo(160, recorded, sent) }
-
-func shortenTo(limit int, recorded, sent string) (string, string) {
-	part := 0
-	for part < min(len(recorded), len(sent)) && recorded[part] == sent[part] {
-		part++
+// shorten cuts both texts to limit bytes, around the place where they part.
+func (d difference) shorten(limit int) (recorded, sent string) {
+	if len(d.recorded) <= limit && len(d.sent) <= limit {
+		return window(d.recorded, 0, limit), window(d.sent, 0, limit)
 	}
-	from := max(0, part-limit/4)
-	if len(recorded) <= limit && len(sent) <= limit {
-		from = 0
+	part := d.part
+	if part == nil {
+		n := partBytes(d.recorded, d.sent)
+		part = &parting{n, n}
 	}
-	return window(recorded, from, limit), window(sent, from, limit)
+	before := min(limit/4, part.recorded, part.sent)
+	return window(d.recorded, part.recorded-before, limit), window(d.sent, part.sent-before, limit)
 }
 
 // window cuts limit bytes out of text at rune borders, and marks the cuts.

@@ -148,6 +148,9 @@ func (t *tap) place(s *shot) {
 		return
 	}
 	for _, flying := range sights {
+		// A client that gives a request up asks it again at once, often before its
+		// connection has told us.
+		flying.gone = flying.gone || flying.of.givenUp(s.body)
 		flying.of.catchUp(flying)
 	}
 	chat, known := p.chatForm()
@@ -161,7 +164,7 @@ func (t *tap) place(s *shot) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	c := t.conversation(x.Thread)
-	if x.Opening {
+	if x.Opening || x.First.Try > 1 { // asked again, no answer is sent back
 		c.answer = nil
 	}
 	t.echoes.compare(x.Thread, wire, c.answer, len(c.thread.chat), sharedLen(c, base, known, chat), chat)

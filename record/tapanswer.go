@@ -31,6 +31,14 @@ func (s *shot) catchUp(seen sight) {
 	}
 }
 
+// givenUp reports whether the client has gone away from a request with the same
+// body.
+func (s *shot) givenUp(body []byte) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return !s.ended && (s.left || s.req.Context().Err() != nil) && bytes.Equal(s.body, body)
+}
+
 // soFar is the exchange with what has come of the response.
 func (s *shot) soFar() *transcripts.Exchange {
 	e, _ := s.exchange()

@@ -116,7 +116,7 @@ func (r *Replayer) compareVerdict(at place, line *transcripts.Call, call *runtim
 	if known {
 		return
 	}
-	found := []difference{{"verdict", string(line.Verdict), string(call.Verdict)}}
+	found := []difference{{"verdict", string(line.Verdict), string(call.Verdict), nil}}
 	r.ledger.add(at, codeVerdict, callName(at)+" "+summary(found), r.detail(at, "the call was judged otherwise", nil, found))
 }
 
@@ -268,7 +268,7 @@ func (a tapeApprover) Ask(ctx context.Context, q runtime.Question) (runtime.Repl
 	a.r.mu.Lock()
 	a.r.asked[at] = true
 	a.r.mu.Unlock()
-	found := []difference{{"verdict", orAbsent(string(verdict)), "a question to the user"}}
+	found := []difference{{"verdict", orAbsent(string(verdict)), "a question to the user", nil}}
 	message := fmt.Sprintf("%s asks the user about %s, and the recording holds no answer", callName(at), q.Tool)
 	a.r.ledger.add(at, codeVerdict, message, a.r.detail(at, "a question without a recorded answer", nil, found))
 	return runtime.Reply{Reason: "no recorded answer"}, nil

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -102,6 +103,9 @@ func (s *shot) answers(resp *http.Response) {
 // namedAgent returns the agent that a request names, "" for none.
 func namedAgent(h http.Header) (runtime.Path, error) {
 	agent := runtime.Path(h.Get(AgentHeader))
+	if said := slices.Compact(slices.Clone(h.Values(AgentHeader))); len(said) > 1 {
+		return "", &RefusedError{fmt.Sprintf("header %s: says %.100q and %.100q; a request is of one agent", AgentHeader, said[0], said[1])}
+	}
 	if agent != "" && !transcripts.IsAgent(agent) {
 		return "", &RefusedError{fmt.Sprintf("header %s: %.100q is no agent path, as in root/2.1", AgentHeader, agent)}
 	}
@@ -175,6 +179,7 @@ type shot struct {
 	large    bool // too large to be kept: received is empty
 	arrivals []arrival
 	ended    bool
+	left     bool  // the client closed the body before its end
 	failed   error // the failed write
 }
 
@@ -269,6 +274,7 @@ func (b *recordedBody) Read(p []byte) (int, error) {
 // by the client.
 func (b *recordedBody) Close() error {
 	err := b.ReadCloser.Close()
+	b.shot.leave(b.err)
 	b.shot.ends()
 	b.shot.mu.Lock()
 	defer b.shot.mu.Unlock()
@@ -283,6 +289,14 @@ func (b *recordedBody) Close() error {
 		return failed
 	}
 	return err
+}
+
+// leave notes that the client closed the body, which had come to the end that
+// err says, nil for none.
+func (s *shot) leave(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.left = err == nil && !s.ended && !s.complete()
 }
 
 // end writes the exchange, once. The lock is held.

@@ -224,7 +224,7 @@ func (c *comparer) untwin(out *comparison, e *transcripts.Exchange, messages []r
 			list[f.message] = c.withResult(list[f.message], f.spot, f.twin.result)
 		case f.twin.settled == nil && c.sameResult(f.twin.result, text(f)):
 			at := placesIn(c.asking.wire, e.Params, c.asking.params).pointer(f.message)
-			lost = append(lost, difference{at, "a result of its own", "the result of a twin once more"})
+			lost = append(lost, difference{at, "a result of its own", "the result of a twin once more", nil})
 		}
 	}
 	return list, lost

@@ -79,17 +79,20 @@ var environmentBlock = volatileRule{
 
 // ParseVolatile reads rules: the sets dates, uuids, ports and durations, and
 // regexps between slashes, of which the first group, or else the whole match,
-// is volatile. Blank rules and comments (#) are passed over. An error names
-// the rule and what is allowed.
+// is volatile. Blank rules and comments (#) are passed over. Regexps are known by
+// their number among the regexps, from 1. An error names the rule and what is
+// allowed.
 func ParseVolatile(rules []string) (*Volatile, error) {
 	v := &Volatile{rules: []volatileRule{environmentBlock}}
 	chosen := map[string]bool{}
+	patterns := 0
 	for _, text := range rules {
 		text = strings.TrimSpace(text)
 		switch {
 		case text == "" || text[0] == '#':
 		case text[0] == '/':
-			rule, err := parsePattern(text)
+			patterns++
+			rule, err := parsePattern(text, patterns)
 			if err != nil {
 				return nil, err
 			}
@@ -112,7 +115,9 @@ func ParseVolatile(rules []string) (*Volatile, error) {
 	return v, nil
 }
 
-func parsePattern(text string) (volatileRule, error) {
+// parsePattern reads a regexp, the number-th of its scenario: its own text would
+// be a mark that nobody can read.
+func parsePattern(text string, number int) (volatileRule, error) {
 	if len(text) < 3 || text[len(text)-1] != '/' {
 		return volatileRule{}, fmt.Errorf("parse volatile rule %q: a regexp stands between slashes, as in /build [0-9]+/", text)
 	}
@@ -123,7 +128,8 @@ func parsePattern(text string) (volatileRule, error) {
 	if pattern.MatchString("") {
 		return volatileRule{}, fmt.Errorf("parse volatile rule %q: it matches the empty text, so it would cover nothing or everything; write + for *", text)
 	}
-	return volatileRule{name: text, pattern: pattern, group: min(1, pattern.NumSubexp()), mark: text}, nil
+	name := "rule " + strconv.Itoa(number)
+	return volatileRule{name: name, pattern: pattern, group: min(1, pattern.NumSubexp()), mark: name}, nil
 }
 
 func isVolatileSet(name string) bool { return slices.Contains(volatileSetNames(), name) }
@@ -165,7 +171,7 @@ func editDistance(a, b string) int {
 }
 
 // Apply replaces what the rules cover by marks such as ⟨date⟩ and counts each
-// use under the rule's name in uses, which may be nil. Distinct uuids and
+// use under the rule's name, "dates" or "rule 1", in uses, which may be nil. Distinct uuids and
 // ports of one text get distinct marks, ⟨uuid 1⟩ and ⟨uuid 2⟩: a text that
 // says one of them twice does not equal one that says two.
 func (v *Volatile) Apply(text string, uses map[string]int) string {
@@ -179,27 +185,36 @@ func (v *Volatile) Apply(text string, uses map[string]int) string {
 }
 
 func (rule volatileRule) apply(text string, uses map[string]int) string {
-	found := rule.pattern.FindAllStringSubmatchIndex(text, -1)
-	if found == nil {
+	edits := rule.edits(text, uses)
+	if edits == nil {
 		return text
 	}
 	var out strings.Builder
-	numbers := map[string]int{}
 	done := 0
-	for _, m := range found {
+	for _, e := range edits {
+		out.WriteString(text[done:e.start])
+		out.WriteString(e.mark)
+		done = e.end
+	}
+	out.WriteString(text[done:])
+	return out.String()
+}
+
+// edits lists what the rule covers, in order, and counts it in uses.
+func (rule volatileRule) edits(text string, uses map[string]int) []edit {
+	var edits []edit
+	numbers := map[string]int{}
+	for _, m := range rule.pattern.FindAllStringSubmatchIndex(text, -1) {
 		start, end := m[2*rule.group], m[2*rule.group+1]
 		if start < 0 || start == end {
 			continue
 		}
-		out.WriteString(text[done:start])
-		out.WriteString(rule.markFor(text[start:end], numbers))
-		done = end
+		edits = append(edits, edit{start, end, rule.markFor(text[start:end], numbers)})
 		if uses != nil {
 			uses[rule.name]++
 		}
 	}
-	out.WriteString(text[done:])
-	return out.String()
+	return edits
 }
 
 // markFor uses brackets that no program prints, so that a mark does not equal

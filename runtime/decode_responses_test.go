@@ -218,6 +218,8 @@ func TestItemsOfTheWireResponses(t *testing.T) {
 		{`{"type":"message","role":"assistant","content":[{"type":"refusal","refusal":"no"}]}`, Message{Role: RoleAssistant}, rawMessages(`{"role":"assistant","content":"","refusal":"no"}`)},
 		{functionItem("a", "t", `{"x": 1}`), Message{Role: RoleAssistant, Calls: []Call{{ID: "a", Name: "t", Arguments: `{"x": 1}`, Raw: []byte(functionItem("a", "t", `{"x": 1}`))}}},
 			rawMessages(`{"role":"assistant","content":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"t","arguments":"{\"x\": 1}"}}]}`)},
+		{`{"type":"function_call","id":"fc","call_id":"","name":"t","arguments":"{}"}`, Message{Role: RoleAssistant, Calls: []Call{{Name: "t", Arguments: "{}", Raw: []byte(`{"type":"function_call","id":"fc","call_id":"","name":"t","arguments":"{}"}`)}}},
+			rawMessages(`{"role":"assistant","content":null,"tool_calls":[{"id":"","type":"function","function":{"name":"t","arguments":"{}"}}]}`)},
 		{`{"type":"function_call_output","call_id":"a","output":"done"}`, Message{Role: RoleTool, CallID: "a", Content: "done"}, rawMessages(`{"role":"tool","tool_call_id":"a","content":"done"}`)},
 		{`{"type":"custom_tool_call_output","call_id":"a","output":[{"type":"input_text","text":"do"},{"type":"input_text","text":"ne"}]}`, Message{Role: RoleTool, CallID: "a", Content: "done"},
 			rawMessages(`{"role":"tool","tool_call_id":"a","content":"done"}`)},

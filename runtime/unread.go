@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"net/http"
+	"regexp"
 	"strings"
 )
 
@@ -28,6 +29,11 @@ func UnreadCoding(h http.Header, start []byte) string {
 	}
 	return fmt.Sprintf("the body is in the coding %.40q, which is not read here and not kept", coding)
 }
+
+// IsUnread reports whether text stands in the place of a body that was not read.
+func IsUnread(text string) bool { return unread.MatchString(text) }
+
+var unread = regexp.MustCompile(`^the (?:body is in the coding ".*", which is not read here and not kept|response is larger than the limit of \d+ bytes, and is not kept)$`)
 
 // UnreadSize returns the text in the place of a body of more than limit bytes.
 func UnreadSize(limit int64) string {

@@ -29,6 +29,14 @@ func TestABodyInACodingIsNotRead(t *testing.T) {
 	}
 }
 
+// Such a text is known again.
+func TestIsUnread(t *testing.T) {
+	assert.Assert(t, IsUnread(UnreadSize(9)))
+	assert.Assert(t, IsUnread(UnreadCoding(http.Header{"Content-Encoding": {`"odd", x`}}, nil)))
+	assert.Assert(t, !IsUnread("the model says: "+UnreadSize(9)))
+	assert.Assert(t, !IsUnread(""))
+}
+
 // The transport undoes one coding, the one it asks for.
 func TestLiveReportsACodingThatItCannotRead(t *testing.T) {
 	var twice bytes.Buffer

@@ -127,7 +127,7 @@ func itemCall(kind string, members []span) (responsesCall, bool) {
 	if !strings.HasSuffix(kind, "_call") || !hasID && kind != "function_call" && kind != "custom_tool_call" {
 		return responsesCall{}, false
 	}
-	if id == "" {
+	if !hasID { // an empty one stays empty: results of such calls pair by occurrence
 		id, _ = textOf(memberOf(members, "id"))
 	}
 	call := responsesCall{id: id}

@@ -88,6 +88,10 @@ func (s *Scope) firstLabel(t *thread) Label {
 	for _, c := range t.draw {
 		l.Candidates = append(l.Candidates, agentPath(c.thread().first.path).Child(c.turn().first, c.n))
 	}
+	if t.twin != nil {
+		l.Flag = FlagTwin
+		l.Candidates = append(l.Candidates, t.twin.first.path)
+	}
 	if t.doubt > 0 {
 		l.Flag = FlagAmbiguous
 		l.Candidates = append(l.Candidates, t.rival.first.path)

@@ -246,6 +246,9 @@ func (n *namer) label(t *thread) label {
 			l.candidates = append(l.candidates, n.childOf(c))
 		}
 	}
+	if t.twin != nil {
+		l.doubt(FlagTwin, n.paths[t.twin.number])
+	}
 	for _, rival := range p.rivals {
 		l.doubt(FlagAmbiguous, n.asSide(t, rival))
 	}

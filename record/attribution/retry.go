@@ -18,7 +18,7 @@ func (s *Scope) retried(x *Exchange, alike bool) *thread {
 		if alike {
 			same = q.value() != (sum{}) && y.asked.system == q.system
 		}
-		if same && (y.state == stateFailed || q.repeats() && !alike) {
+		if same && (y.state == stateFailed || (q.repeats() || y.unsure) && !alike) {
 			found = append(found, u)
 		}
 	}

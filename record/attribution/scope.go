@@ -84,6 +84,8 @@ type Exchange struct {
 	said  sum    // digest of the answer
 	late  []late // what to compare the answer with
 
+	unsure bool // see Unsure
+
 	flag     string    // of this exchange alone
 	rivals   []*thread // with a flag: the other threads it may belong to
 	doubtful []*call   // with a flag: the other calls whose child may have made it
@@ -176,6 +178,9 @@ func (s *Scope) identify(path runtime.Path) *identity {
 // its next turn.
 func (s *Scope) join(x *Exchange, t *thread) {
 	u := t.newest()
+	if u != nil && u.last().unsure && x.again(u) {
+		u.last().fail()
+	}
 	if u == nil || !u.failed() && !x.again(u) {
 		t.first.turns++
 		u = &turn{thread: t, n: len(t.turns) + 1, first: t.first.turns}
@@ -186,10 +191,10 @@ func (s *Scope) join(x *Exchange, t *thread) {
 	x.First = Place{Label: s.firstLabel(t), Turn: u.first, Try: len(u.tries)}
 }
 
-// again reports that the client says it repeats a request whose answer it did
-// not get.
+// again reports that the client repeats a request whose answer it did not get:
+// it says so, or the answer is one that it may not have taken.
 func (x *Exchange) again(u *turn) bool {
-	return x.asked.repeats() && u.last().asked.body == x.asked.body
+	return (x.asked.repeats() || u.last().unsure) && u.last().asked.body == x.asked.body
 }
 
 // Call notes that call n (from 1) of the answer is complete: from now on a
@@ -267,11 +272,26 @@ func (x *Exchange) Failed() {
 		return
 	}
 	s.labels = nil
+	x.fail()
+}
+
+// fail makes x a failed try. What its calls have started stays started.
+func (x *Exchange) fail() {
 	x.state = stateFailed
 	for _, c := range x.calls {
 		c.dead = true
 	}
 	x.late = nil
+}
+
+// Unsure notes that the client may take the answer for a failure although it is
+// none, as it was spoilt on purpose: the same request, byte for byte, is then
+// another try.
+func (x *Exchange) Unsure() {
+	s := x.scope
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	x.unsure = true
 }
 
 // Place returns where an exchange stands as far as is known now; after the last

@@ -6,7 +6,7 @@ import (
 
 // The flags of labels.
 const (
-	FlagTwin      = "twin"      // it may be exchanged with its twins: calls of one turn with one brief
+	FlagTwin      = "twin"      // it may be exchanged with its twins: calls of one turn with one brief, one request asked twice
 	FlagAmbiguous = "ambiguous" // it may belong elsewhere
 )
 
@@ -44,6 +44,8 @@ type thread struct {
 
 	draw []*call // the calls it may come from, if there are several
 	flag string
+
+	twin *thread // whose turn asked the same before; nil: none
 
 	doubt int // from this turn on it may be what rival is; 0: no doubt
 	rival *thread

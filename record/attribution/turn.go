@@ -22,6 +22,9 @@ func (s *Scope) goOn(x *Exchange, h hit) {
 		s.part(x, h.turn, later[0])
 	}
 	for _, other := range h.others {
+		if other.thread.twin == h.turn.thread { // two equal answers of one request
+			continue
+		}
 		x.turn.thread.doubtFrom(x.turn.n, other.thread)
 	}
 }
@@ -71,10 +74,26 @@ func (s *Scope) part(x *Exchange, at, next *turn) {
 		return
 	}
 	side := s.newSide(x, t, x.word)
+	if x.asked.body == next.last().asked.body {
+		s.askedTwice(x, next, side)
+		return
+	}
 	s.join(x, side)
 	if mine {
 		side.doubtFrom(1, t)
 		t.doubtFrom(at.n+1, side)
+	}
+}
+
+// askedTwice takes a request that a turn has asked before, byte for byte, and got
+// an answer for. Either answer is the turn's, so the two are twins: which of them
+// the client goes on from tells itself.
+func (s *Scope) askedTwice(x *Exchange, before *turn, side *thread) {
+	side.twin = before.thread
+	s.join(x, side)
+	for _, y := range before.tries {
+		y.flag = FlagTwin
+		y.rivals = append(y.rivals, side)
 	}
 }
 

@@ -79,6 +79,28 @@ func TestTurns(t *testing.T) {
 			s.ask("root#2 (ambiguous [root root~side.1])", tools("parent"), before, result("call_a1", "x")).says(said("One."))
 			s.ask("root~side.1#1 (ambiguous [root root~side.1])", tools("parent"), before, result("call_a1", "x"), user("and more")).says(said("Two."))
 		},
+		"one request asked twice: it goes on from the first answer": func(s *story) {
+			before := opened(s, "call_a1 read {}")
+			asks := with(before, result("call_a1", "x"))
+			s.ask("root#2 (twin [root root~side.1 root~side.2])", tools("parent"), asks).says(calls("call_b1 read {}"))
+			s.ask("root~side.1#1 (twin [root root~side.1])", tools("parent"), asks).says(calls("call_c1 read {}"))
+			s.ask("root~side.2#1 (twin [root root~side.2])", tools("parent"), asks).says(calls("call_d1 read {}"))
+			s.ask("root#3", tools("parent"), asks, calls("call_b1 read {}"), result("call_b1", "y"))
+		},
+		"one request asked twice: it goes on from the second answer": func(s *story) {
+			before := opened(s, "call_a1 read {}")
+			asks := with(before, result("call_a1", "x"))
+			s.ask("root#2 (twin [root root~side.1])", tools("parent"), asks).says(calls("call_b1 read {}"))
+			s.ask("root~side.1#1 (twin [root root~side.1])", tools("parent"), asks).says(calls("call_c1 read {}"))
+			s.ask("root~side.1#2 (twin [root root~side.1])", tools("parent"), asks, calls("call_c1 read {}"), result("call_c1", "y"))
+		},
+		"one request asked twice: two equal answers": func(s *story) {
+			before := opened(s, "call_a1 read {}")
+			asks := with(before, result("call_a1", "x"))
+			s.ask("root#2 (twin [root root~side.1])", tools("parent"), asks).says(said("It is done now."))
+			s.ask("root~side.1#1 (twin [root root~side.1])", tools("parent"), asks).says(said("It is done now."))
+			s.ask("root#3", tools("parent"), asks, said("It is done now."), user("Thanks."))
+		},
 		"an answer without text and calls is not sent back": func(s *story) {
 			before := opened(s, "call_a1 read {}")
 			s.ask("root#2", tools("parent"), before, result("call_a1", "x")).says(said(""))

@@ -43,7 +43,7 @@ func BenchmarkFirstByte(b *testing.B) {
 						r.Out.Body = io.NopCloser(bytes.NewReader(body))
 					}
 				},
-				FlushInterval: -1, Transport: newTransport(),
+				FlushInterval: -1, Transport: NewTransport(),
 			})
 			defer plain.Close()
 			way := []string{v.upstream.URL + "/api", plain.URL, v.URL()}

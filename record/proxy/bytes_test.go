@@ -129,7 +129,8 @@ func TestBytesOfBodiesAreUnchanged(t *testing.T) {
 	}
 }
 
-// The request reaches the upstream as the client wrote it, but for our header.
+// The request reaches the upstream as the client wrote it, but for our header and
+// for codings that could not be recorded.
 func TestRequestsAreUnchanged(t *testing.T) {
 	heard := make(chan string, 1)
 	v := newWorld(t, func(w http.ResponseWriter, r *http.Request, body string) {
@@ -139,7 +140,7 @@ func TestRequestsAreUnchanged(t *testing.T) {
 	})
 	body := "{ \"messages\" : [ {\"role\":\"user\",\"content\":\"\\u00e9\"} ],\n \"model\":\"m\", \"n\":1.0 }"
 	read(t, v.do(t, "POST", "/v1/chat/completions?a=1;b&c=%2F", body, "X-Own: yes", "X-Tapetree-Agent: root/3.1", "Accept-Encoding: br, gzip"))
-	assert.Equal(t, <-heard, "POST /api/v1/chat/completions?a=1;b&c=%2F br, gzip|yes|||"+body)
+	assert.Equal(t, <-heard, "POST /api/v1/chat/completions?a=1;b&c=%2F gzip|yes|||"+body)
 	f, _ := v.finish(t)
 	assert.DeepEqual(t, places(f), []string{"root/3.1#1 chat 200 done"})
 }
@@ -248,6 +249,35 @@ func TestUnreadCoding(t *testing.T) {
 		`{"kind":"http","n":1,"method":"POST","path":"/v1/chat/completions","request":"the body is in the coding \"br\", which is not read here and not kept",` +
 			`"status":200,"headers":{"content-type":"text/event-stream"},"text":` + quoted(strings.Join(events("x"), "")) + `}`,
 	})
+}
+
+// An answer is asked for in a coding in which it can be recorded, as far as the
+// client offers one.
+func TestOfferedCodings(t *testing.T) {
+	v := newWorld(t, saying(events("x")...))
+	for _, c := range []struct{ offered, want []string }{
+		{nil, nil},
+		{[]string{"gzip, deflate, br, zstd"}, []string{"gzip"}},
+		{[]string{"br;q=1.0, gzip;q=0.8, *;q=0.1"}, []string{"gzip;q=0.8"}},
+		{[]string{"br", "zstd"}, []string{"identity"}},
+		{[]string{"gzip;q=1.0,  identity", "GZIP"}, []string{"gzip;q=1.0,  identity", "GZIP"}},
+		{[]string{""}, []string{""}},
+	} {
+		var header []string
+		for _, coding := range c.offered {
+			header = append(header, "Accept-Encoding: "+coding)
+		}
+		read(t, v.do(t, "GET", "/v1/models", "", header...))
+		assert.DeepEqual(t, v.asked[len(v.asked)-1].Header.Values("Accept-Encoding"), c.want)
+	}
+}
+
+// A client that waits for leave to send its body has it from us: the upstream is
+// not asked for it once more.
+func TestExpectation(t *testing.T) {
+	v := newWorld(t, saying(events("x")...))
+	read(t, v.do(t, "POST", "/v1/chat/completions", ask("user hi"), "Expect: 100-continue"))
+	assert.DeepEqual(t, v.asked[0].Header.Values("Expect"), []string(nil))
 }
 
 func zip(t *testing.T, text string) []byte {

@@ -40,6 +40,7 @@ func TestLoad(t *testing.T) {
 	}
 	before := goruntime.NumGoroutine()
 	v := newWorld(t, func(w http.ResponseWriter, _ *http.Request, body string) { sse(w, events(lastWords(body))...) })
+	v.forget = true
 	load := &load{world: v, client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: workers}}}
 	var group sync.WaitGroup
 	stop := make(chan struct{})

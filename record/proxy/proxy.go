@@ -31,7 +31,8 @@ type Options struct {
 	// anthropic-version. nil: Upstream gets that too.
 	AnthropicUpstream *url.URL
 	// Open begins the recording of a session, at its first request; "" is the
-	// default session. An error refuses the request.
+	// default session. An error refuses the request; one that holds a
+	// *record.RefusedError is the client's, and no session has begun.
 	Open func(session string) (*record.Recorder, error)
 	// Transport sends requests on; nil: net/http's, with the environment's proxy
 	// settings, and bodies left in the coding that the client asked for.
@@ -92,14 +93,14 @@ func New(o Options) (*Proxy, error) {
 		}
 	}
 	if o.Transport == nil {
-		o.Transport = newTransport()
+		o.Transport = NewTransport()
 	}
 	return &Proxy{options: o, sessions: map[string]*session{}}, nil
 }
 
-// newTransport is net/http's transport, without a coding of its own and with
+// NewTransport is net/http's transport, without a coding of its own and with
 // room for many sessions at once.
-func newTransport() *http.Transport {
+func NewTransport() *http.Transport {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.DisableCompression = true
 	t.MaxIdleConns, t.MaxIdleConnsPerHost = 256, 256
@@ -138,6 +139,11 @@ func (p *Proxy) ServeSession(name string, w http.ResponseWriter, r *http.Request
 	}
 	defer s.under.Done()
 	s.open.Do(func() { p.begin(s) })
+	if refused, ok := errors.AsType[*record.RefusedError](s.err); ok {
+		p.forget(s)
+		WriteError(w, r, http.StatusBadRequest, "bad_session", refused.Text)
+		return
+	}
 	if s.err != nil {
 		WriteError(w, r, http.StatusInternalServerError, "recording_failed", s.err.Error())
 		return
@@ -162,6 +168,15 @@ func (p *Proxy) enter(name string) (s *session, why string) {
 	}
 	s.under.Add(1)
 	return s, ""
+}
+
+// forget drops a session that has not begun.
+func (p *Proxy) forget(s *session) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.sessions[s.name] == s {
+		delete(p.sessions, s.name)
+	}
 }
 
 // begin opens the session's recording.
@@ -198,6 +213,8 @@ type onward struct{ options *Options }
 func (o *onward) RoundTrip(req *http.Request) (*http.Response, error) {
 	sent := req.Clone(req.Context())
 	sent.URL, sent.Host = o.options.target(req), ""
+	sent.Header.Del("Expect") // the body is here already: nobody need wait for leave to send it
+	readableCodings(sent.Header)
 	return o.options.Transport.RoundTrip(sent)
 }
 

@@ -12,7 +12,6 @@ import (
 	"sync"
 
 	"github.com/tapetree/tapetree/record"
-	"github.com/tapetree/tapetree/runtime"
 	"github.com/tapetree/tapetree/transcripts"
 )
 
@@ -44,7 +43,8 @@ type SessionReport struct {
 // Replay answers clients from transcripts, several sessions at once. The session
 // NAME plays the tape NAME, the session NAME@ID plays it beside all others. The
 // default session plays the only tape, or the one that begins with its first
-// request. A session whose exchanges have all been asked for begins anew with
+// request. A session begins with a request for a model answer; others before it
+// are answered as far as they were recorded. A session whose exchanges have all been asked for begins anew with
 // the next first request.
 type Replay struct {
 	options ReplayOptions
@@ -55,6 +55,7 @@ type Replay struct {
 	current  map[string]*playing // by session
 	finished []*playing          // that may still be asked, the oldest first
 	reports  []SessionReport     // not yet given to Ended
+	unknown  map[string]string   // why sessions that were asked for are none
 	closed   bool
 }
 
@@ -87,7 +88,7 @@ func NewReplay(o ReplayOptions) (*Replay, error) {
 	if o.Playback == nil {
 		o.Playback = func(string) record.PlaybackOptions { return record.PlaybackOptions{} }
 	}
-	r := &Replay{options: o, tapes: map[string]*tapeEntry{}, current: map[string]*playing{}}
+	r := &Replay{options: o, tapes: map[string]*tapeEntry{}, current: map[string]*playing{}, unknown: map[string]string{}}
 	for _, tape := range o.Tapes {
 		if !sessionName.MatchString(tape.Name) || strings.Contains(tape.Name, "@") {
 			return nil, fmt.Errorf("serve: transcript name %q: must be of letters, digits and . _ -", tape.Name)
@@ -121,6 +122,10 @@ func (r *Replay) ServeSession(session string, w http.ResponseWriter, req *http.R
 		return
 	}
 	req.Body = io.NopCloser(bytes.NewReader(body))
+	if probe := r.beside(session, req); probe != nil {
+		probe.ServeHTTP(w, req)
+		return
+	}
 	p, refused := r.enter(session, req, body)
 	r.tell()
 	if refused != nil {
@@ -157,6 +162,7 @@ func (r *Replay) enter(session string, req *http.Request, body []byte) (*playing
 	p := r.current[session]
 	tape, why := r.tapeFor(session, p, req, body)
 	if why != nil {
+		r.strange(session, req, why.text)
 		return nil, why
 	}
 	if tape != "" {
@@ -174,7 +180,7 @@ func (r *Replay) enter(session string, req *http.Request, body []byte) (*playing
 // tapeFor names the tape that a new run of a session is to play; "" when the
 // request belongs to the present run. The lock is held.
 func (r *Replay) tapeFor(session string, p *playing, req *http.Request, body []byte) (string, *refused) {
-	_, isModel := runtime.WireOf(req.URL.Path)
+	isModel := asksModel(req)
 	name, _, _ := strings.Cut(session, "@")
 	if session == "" && len(r.names) == 1 {
 		name = r.names[0]
@@ -202,9 +208,6 @@ func (r *Replay) defaultTape(p *playing, isModel bool, req *http.Request, body [
 	for _, name := range r.names {
 		probe := r.tapes[name].probe
 		fit := probe.Begins(req.URL.Path, body)
-		if !isModel && probe.Knows(req.Method, req.URL.Path) {
-			fit = 1
-		}
 		if fit > most {
 			best, most = name, fit
 		}

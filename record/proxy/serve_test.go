@@ -177,11 +177,9 @@ func TestTheDefaultSessionFindsItsTape(t *testing.T) {
 	assert.NilError(t, o.play("", o.replay.tapes["pears"].File))
 	assert.Equal(t, len(o.replay.Close()), 0)
 	assert.DeepEqual(t, reportLines(ended), []string{
-		`"" plays pears run 1: , 0 of 4; replay/extra 2 exchanges from root#1 to root#2 were never asked for; ` +
-			`replay/extra exchange root/1.1#1 was never asked for; replay/extra exchange root/1.2#1 was never asked for`,
-		`"" plays apples run 2: exact, 4 of 4`,
+		`"" plays apples run 1: exact, 4 of 4`,
+		`"" plays pears run 2: exact, 4 of 4`,
 		`"" plays pears run 3: exact, 4 of 4`,
-		`"" plays pears run 4: exact, 4 of 4`,
 	})
 }
 
@@ -197,6 +195,10 @@ func TestReplayRefusesByName(t *testing.T) {
 		assert.Equal(t, status, http.StatusNotFound)
 		assert.Equal(t, body, `{"error":{"type":"tapetree_unknown_session","code":"unknown_session","message":"tapetree: `+want+`"}}`+"\n")
 	}
+	assert.DeepEqual(t, o.replay.Unknown(), []UnknownSession{
+		{"", "no transcript begins with this request; name one in the path, as in /s/NAME/v1; there are: apples, pears"},
+		{"plums", "there is no transcript plums; there are: apples, pears"},
+	})
 	_, err := NewReplay(ReplayOptions{})
 	assert.Error(t, err, "serve: no transcript given")
 	_, err = NewReplay(ReplayOptions{Tapes: []Tape{fruit(t, "apples"), fruit(t, "apples")}})
@@ -205,6 +207,23 @@ func TestReplayRefusesByName(t *testing.T) {
 	assert.Error(t, err, `serve: transcript name "a@b": must be of letters, digits and . _ -`)
 	_, err = NewReplay(ReplayOptions{Tapes: []Tape{{Name: "a"}}})
 	assert.Error(t, err, "serve a: replay: no transcript given")
+}
+
+// What asks for no model begins no session, and is no finding of one.
+func TestSessionsBeginWithAModelRequest(t *testing.T) {
+	for _, names := range [][]string{{"apples"}, {"apples", "pears"}} {
+		o := newOrchard(t, nil, names...)
+		for _, path := range []string{"/", "/favicon.ico", "/v1/models", "/s/apples/v1/models", "/s/apples@1/"} {
+			resp, err := client.Get(o.URL() + path)
+			assert.NilError(t, err)
+			read(t, resp)
+			assert.NilError(t, resp.Body.Close())
+			assert.Equal(t, resp.StatusCode, http.StatusNotFound, path)
+		}
+		assert.Equal(t, o.replay.SessionCount(), 0)
+		assert.Equal(t, len(o.replay.Close()), 0)
+		assert.Equal(t, len(o.replay.Unknown()), 0)
+	}
 }
 
 // Sessions that wait for one more request are bounded.

@@ -216,6 +216,9 @@ func route(r *http.Request) (session string, own *http.Request, ok bool) {
 	prefix := "/s/" + session
 	own.URL.Path = strings.TrimPrefix(own.URL.Path, prefix)
 	own.URL.RawPath = strings.TrimPrefix(own.URL.RawPath, prefix)
+	if own.URL.RawPath != "" && own.URL.RawPath[0] != '/' { // /s/NAME%2F…: its path has no beginning of its own
+		return "", own, false
+	}
 	if own.URL.Path == "" {
 		own.URL.Path = "/"
 	}
@@ -232,9 +235,12 @@ func (s *Server) foreign(r *http.Request) string {
 	if !isLoopback(r.Host) && !strings.EqualFold(r.Host, s.listener.Addr().String()) {
 		return "this server answers requests for localhost only, not for another host"
 	}
-	origin := r.Header.Get("Origin")
-	scheme, host, ok := strings.Cut(origin, "://")
-	if ok && (scheme == "http" || scheme == "https") && !isLoopback(host) {
+	origin := strings.ToLower(r.Header.Get("Origin"))
+	scheme, host, isURL := strings.Cut(origin, "://")
+	switch {
+	case isURL && (scheme == "http" || scheme == "https") && !isLoopback(host),
+		origin == "null", // a page in a sandbox, of whatever host
+		origin == "" && strings.EqualFold(r.Header.Get("Sec-Fetch-Site"), "cross-site"): // what a page shows, such as an image
 		return "this server answers no web pages of other hosts"
 	}
 	return ""

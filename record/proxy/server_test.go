@@ -70,6 +70,7 @@ func TestRoutes(t *testing.T) {
 		{"GET /healthz", `200 OK {"status":"ok","sessions":2}`},
 		{"POST /healthz", `405 Method Not Allowed {"error":{"type":"tapetree_method_not_allowed","code":"method_not_allowed","message":"tapetree: /healthz answers GET"}}`},
 		{"GET /s/%2e%2e/v1", `404 Not Found {"error":{"type":"tapetree_unknown_session","code":"unknown_session","message":"tapetree: a session is named by letters, digits and . _ - @ after /s/, as in /s/NAME/v1"}}`},
+		{"GET /s/n%2f..%2fm/v1", `404 Not Found {"error":{"type":"tapetree_unknown_session","code":"unknown_session","message":"tapetree: a session is named by letters, digits and . _ - @ after /s/, as in /s/NAME/v1"}}`},
 		{"GET /s//v1", `404 Not Found {"error":{"type":"tapetree_unknown_session","code":"unknown_session","message":"tapetree: a session is named by letters, digits and . _ - @ after /s/, as in /s/NAME/v1"}}`},
 	} {
 		assert.Equal(t, raw(t, s, c.request+" HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"), c.want)
@@ -96,6 +97,12 @@ func TestForeignHosts(t *testing.T) {
 		{"Host: [::1]:80", fine},
 		{"Host: localhost\r\nOrigin: https://evil.example", page},
 		{"Host: localhost\r\nOrigin: http://localhost:3000", fine},
+		{"Host: localhost\r\nOrigin: HTTPS://EVIL.EXAMPLE", page},
+		{"Host: localhost\r\nOrigin: null", page},
+		{"Host: localhost\r\nSec-Fetch-Site: cross-site", page},
+		{"Host: localhost\r\nSec-Fetch-Site: none", fine},
+		{"Host: localhost\r\nOrigin: http://localhost:3000\r\nSec-Fetch-Site: cross-site", fine},
+		{"Host: localhost\r\nOrigin: vscode-webview://abc\r\nSec-Fetch-Site: cross-site", fine},
 		{"Host: localhost\r\nOrigin: vscode-webview://abc", fine},
 	} {
 		assert.Equal(t, raw(t, s, "GET / HTTP/1.1\r\n"+c.header+"\r\nConnection: close\r\n\r\n"), c.want, c.header)
