@@ -32,9 +32,9 @@ func (a *app) doctorCommand() *cobra.Command {
 		Long: `Runs the program twice against transcripts/NAME.jsonl, without a model, compares
 what it asks with what is recorded and with itself, and proposes the volatile
 rules that make it repeatable: the sets dates, uuids, ports and durations where
-they explain a difference, a regexp as narrow as the text around a random word
-allows. What no rule can mend is named with its place: another order, a number,
-another prompt, other tools. The proposed rules are tried on what was asked
+they explain a difference, a regexp with the shortest text that tells a random
+word from others, any order of the same lines or words. What no rule can mend is
+named with its place: a number, another prompt, other tools. The proposed rules are tried on what was asked
 before they are shown.
 
 The program's output goes to stderr. Exit code 0: the runs are as recorded, or
@@ -122,7 +122,15 @@ func (a *app) doctorRuns(ctx context.Context, o *doctorOptions, source scenarios
 		}
 		runs = append(runs, &result)
 	}
+	if !slices.ContainsFunc(runs, askedAnything) {
+		return nil, fmt.Errorf("%w: %s asked nothing in %d runs: does its client read OPENAI_BASE_URL, ANTHROPIC_BASE_URL or TAPETREE_URL?", scenarios.ErrCannotRun, command[0], len(runs))
+	}
 	return runs, nil
+}
+
+// askedAnything reports whether a run sent any request, one that was refused too.
+func askedAnything(run *scenarios.Result) bool {
+	return len(run.Session.Exchanges) > 0 || slices.ContainsFunc(run.Findings, func(f record.Finding) bool { return f.Code == "replay/missing" })
 }
 
 // doctorOutput is where the program writes.

@@ -62,7 +62,7 @@ func TestADiagnosisIsShown(t *testing.T) {
 	d.Write(&out, func(text string) string { return strings.ReplaceAll(text, "far", "FAR") })
 	assert.Equal(t, "\n"+out.String(), `
 proposed:
-  /ago and FAR away id=([0-9a-f]{6})(?m:$)/
+  /\bid=([0-9a-f]{6})\b/
     a word that is another one each time, in 1 place
       root turn 2 /messages/2/content
         recorded: …ar away long ago and FAR away id=0a0b0c

@@ -6,6 +6,7 @@ package doctor
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/tapetree/tapetree/record"
 	"github.com/tapetree/tapetree/runtime"
@@ -35,7 +36,8 @@ func (d *Difference) texts() []Text { return append([]Text{d.Recorded}, d.Runs..
 // Kind says what a difference is.
 type Kind string
 
-// The kinds. Only the first three are mended by a rule.
+// The kinds. The first three are mended by a rule, an order if it is one of
+// lines or words.
 const (
 	KindSet     Kind = "set"     // a set of volatile rules covers it
 	KindToken   Kind = "token"   // a random word, new in each run
@@ -81,7 +83,7 @@ func Analyse(differences []Difference, inForce []string) (*Diagnosis, error) {
 	}
 	rules := setRules(inForce)
 	a.sets = a.with(lines(rules)...)
-	return a.diagnosis(append(rules, a.patterns()...)), nil
+	return a.diagnosis(slices.Concat(rules, a.patterns(), a.orders())), nil
 }
 
 // analysis is one diagnosis under way.
@@ -89,7 +91,7 @@ type analysis struct {
 	base    *record.Volatile
 	inForce []string
 	open    []Difference     // what the rules in force do not cover
-	sets    *record.Volatile // the rules in force and every set
+	sets    *record.Volatile // the rules in force and every set, and in the end the proposed ones
 }
 
 // sets are those that can be switched on, in the order of the manual.
@@ -133,7 +135,7 @@ func (a *analysis) diagnosis(rules []Proposal) *Diagnosis {
 		for n, d := range a.open {
 			if after[n] < before[n] {
 				if p.Places == 0 {
-					p.Evidence = a.evidence(d, lines(rules), lines(without(rules, i)))
+					p.Evidence = a.evidence(d, p, rules)
 				}
 				p.Places += max(1, d.Places)
 			}
@@ -141,6 +143,7 @@ func (a *analysis) diagnosis(rules []Proposal) *Diagnosis {
 		out.Rules = append(out.Rules, p)
 	}
 	all := a.with(lines(rules)...)
+	a.sets = a.with(append(lines(sets), lines(rules)...)...)
 	for _, d := range a.open {
 		if !equalTexts(applied(all, d.texts())) {
 			out.name(a.unmended(d, all))
@@ -164,8 +167,16 @@ func (d *Diagnosis) name(others []Proposal) {
 	}
 }
 
-// evidence narrows a difference down to the line that a rule mends.
-func (a *analysis) evidence(d Difference, with, without []string) Difference {
+// evidence narrows a difference down to the line that a rule mends, one of
+// rules.
+func (a *analysis) evidence(d Difference, p Proposal, rules []Proposal) Difference {
+	if p.Kind == KindOrder {
+		return a.orderEvidence(d)
+	}
+	// A rule for an order makes one of many lines, which then stand no more side by side.
+	rules = slices.DeleteFunc(slices.Clone(rules), func(r Proposal) bool { return r.Kind == KindOrder })
+	with := lines(rules)
+	without := lines(slices.DeleteFunc(rules, func(r Proposal) bool { return r.Rule == p.Rule }))
 	columns, ok := lineColumns(d.texts())
 	after, ok2 := lineColumns(applied(a.with(with...), d.texts()))
 	before, ok3 := lineColumns(applied(a.with(without...), d.texts()))
@@ -186,8 +197,8 @@ func (a *analysis) evidence(d Difference, with, without []string) Difference {
 func (a *analysis) needed(rules []Proposal) []Proposal {
 	_, most := a.mended(lines(rules))
 	for i := len(rules) - 1; i >= 0; i-- {
-		if _, n := a.mended(lines(without(rules, i))); n == most {
-			rules = without(rules, i)
+		if _, n := a.mended(lines(without(rules, i))); n >= most {
+			rules, most = without(rules, i), n
 		}
 	}
 	return rules
@@ -198,7 +209,7 @@ func without(rules []Proposal, i int) []Proposal {
 }
 
 // mended counts what rules make equal of each difference: the text, and lines
-// of it.
+// of it, those included that a rule makes one of.
 func (a *analysis) mended(rules []string) (each []int, sum int) {
 	v := a.with(rules...)
 	for _, d := range a.open {
@@ -207,10 +218,12 @@ func (a *analysis) mended(rules []string) (each []int, sum int) {
 		if equalTexts(texts) {
 			n++
 		}
-		columns, _ := lineColumns(texts)
-		for _, column := range columns {
-			if equalTexts(column) {
-				n++
+		if columns, ok := lineColumns(texts); ok {
+			n += 1 + strings.Count(d.Recorded.Text, "\n")
+			for _, column := range columns {
+				if !equalTexts(column) {
+					n--
+				}
 			}
 		}
 		each, sum = append(each, n), sum+n
@@ -229,10 +242,15 @@ func (a *analysis) unmended(d Difference, rules *record.Volatile) []Proposal {
 	if things != "" && !all {
 		_, all = orderOf(d.Pointer, applied(rules, d.texts()))
 	}
-	if things != "" {
-		say(KindOrder, "the same %s in another order: sort them in the program, for no rule can", things)
-	}
 	runsDiffer := !equalTexts(applied(rules, d.texts())[1:])
+	if things != "" {
+		way := "sort them in the program, for no rule can"
+		if a.alikeInOrder(d) {
+			way = "both runs have the one, the recording another: record again if it is meant"
+		}
+		out = append(out, Proposal{Kind: KindOrder, Say: fmt.Sprintf("the same %s in another order: %s", things, way),
+			Evidence: a.orderEvidence(d), Places: max(1, d.Places)})
+	}
 	switch {
 	case all:
 	case d.Pointer == "" && runsDiffer:

@@ -128,6 +128,60 @@ func orderOf(pointer string, texts []Text) (things string, all bool) {
 	return things, moved > 0 && rest == 0
 }
 
+// alikeInOrder reports whether the runs have one order, and the recording
+// another.
+func (a *analysis) alikeInOrder(d Difference) bool {
+	texts := applied(a.sets, d.texts())
+	if equalTexts(texts[1:]) {
+		return true
+	}
+	columns, ok := lineColumns(texts)
+	if !ok {
+		return false
+	}
+	for i, m := range movedLines(columns) {
+		if m && !equalTexts(columns[i][1:]) {
+			return false
+		}
+	}
+	return true
+}
+
+// orderEvidence narrows a difference down to the lines from the first to the
+// last that moved.
+func (a *analysis) orderEvidence(d Difference) Difference {
+	shown, ok := lineColumns(d.texts())
+	columns, ok2 := lineColumns(applied(a.sets, d.texts()))
+	if !ok || !ok2 || len(shown) != len(columns) {
+		return d
+	}
+	first, last := movedSpan(movedLines(columns))
+	if first < 0 {
+		return d
+	}
+	joined := make([]Text, len(shown[0]))
+	for v := range joined {
+		var part []string
+		for _, column := range shown[first : last+1] {
+			part = append(part, column[v].Text)
+		}
+		joined[v] = Text{'"', strings.Join(part, "\n")}
+	}
+	d.Recorded, d.Runs = joined[0], joined[1:]
+	return d
+}
+
+// movedSpan is the first and the last line that moved, -1 if none did.
+func movedSpan(moved []bool) (first, last int) {
+	first, last = slices.Index(moved, true), -1
+	for i, m := range moved {
+		if m {
+			last = i
+		}
+	}
+	return first, last
+}
+
 // lineColumns puts the lines of all versions side by side.
 func lineColumns(texts []Text) (columns [][]Text, ok bool) {
 	for _, t := range texts {

@@ -16,8 +16,8 @@ const around = 24
 // patterns finds words that differ where everything around them is the same,
 // and makes a rule of the text around them.
 func (a *analysis) patterns() []Proposal {
-	found := map[string]*spot{} // by what stands around
-	var order []*spot
+	var found []*spot
+	random := map[string]bool{} // what differs, in any version
 	for _, d := range a.open {
 		texts := applied(a.sets, d.texts())
 		columns, ok := lineColumns(texts)
@@ -30,16 +30,27 @@ func (a *analysis) patterns() []Proposal {
 				continue
 			}
 			for _, s := range spots(column, i == 0, i == len(columns)-1) {
-				key := s.before + "\x00" + s.after
-				if found[key] == nil {
-					found[key] = s
-					order = append(order, s)
-				} else {
-					found[key].values = append(found[key].values, s.values...)
+				found = append(found, s)
+				for _, v := range s.values {
+					random[v] = true
 				}
 			}
 		}
 	}
+	return a.settled(found, random)
+}
+
+// settled makes one rule of all words that have the same text around them.
+func (a *analysis) settled(found []*spot, random map[string]bool) []Proposal {
+	var order []*spot
+	for _, s := range gather(found, func(s *spot) [3]string { return [3]string{s.left, s.right} }) {
+		if s.settle(a.open, random) {
+			order = append(order, s)
+		}
+	}
+	order = gather(order, func(s *spot) [3]string {
+		return [3]string{s.before, s.after, map[bool]string{true: "tmp"}[belowTmp.MatchString(s.left)]}
+	})
 	var out []Proposal
 	for _, s := range order {
 		out = append(out, Proposal{Kind: s.kind, Rule: "/" + s.pattern() + "/", Say: s.say()})
@@ -47,11 +58,28 @@ func (a *analysis) patterns() []Proposal {
 	return out
 }
 
-// spot is one word that differs, and the text around it, as a regexp.
+// gather joins spots of one key, in the order of the first of each.
+func gather(spots []*spot, key func(*spot) [3]string) []*spot {
+	var out []*spot
+	of := map[[3]string]*spot{}
+	for _, s := range spots {
+		if first := of[key(s)]; first != nil {
+			first.values = append(first.values, s.values...)
+			continue
+		}
+		of[key(s)] = s
+		out = append(out, s)
+	}
+	return out
+}
+
+// spot is one word that differs.
 type spot struct {
 	kind          Kind
-	before, after string
+	left, right   string // the text beside it on its line; a NUL ends it at what differs too
+	first, last   bool   // the line is the first, the last of its text
 	values        []string
+	before, after string // what a rule holds of the text beside it, as regexps
 }
 
 func (s *spot) say() string {
@@ -60,8 +88,6 @@ func (s *spot) say() string {
 	}
 	return "a word that is another one each time"
 }
-
-func (s *spot) pattern() string { return s.before + "(" + classOf(s.values) + ")" + s.after }
 
 // spots finds the words that differ in versions of one line: those that differ
 // between the runs, and paths, which differ between machines.
@@ -129,9 +155,7 @@ func oneSpot(column []Text, first, last bool) []*spot {
 func spotOf(versions []string, before, after string, first, last bool) *spot {
 	head, tail := commonEnds(versions)
 	whole := versions[0]
-	before += whole[:head]
-	after = whole[len(whole)-tail:] + after
-	s := &spot{kind: KindToken, before: beforePattern(before, first), after: afterPattern(after, last)}
+	s := &spot{kind: KindToken, left: before + whole[:head], right: whole[len(whole)-tail:] + after, first: first, last: last}
 	for _, v := range versions {
 		value := v[head : len(v)-tail]
 		if value == "" || len(value) > longestWord || strings.ContainsAny(value, " \t⟨⟩") || !printable(value) {
@@ -144,9 +168,6 @@ func spotOf(versions []string, before, after string, first, last bool) *spot {
 			return nil
 		}
 		s.kind = KindPath
-	}
-	if s.before == "" && s.after == "" {
-		return nil // it would cover every word
 	}
 	return s
 }
@@ -271,44 +292,40 @@ func printable(text string) bool {
 	return utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) })
 }
 
-// classOf is the narrowest simple regexp that all values match.
+// classOf is a regexp that all values match, and others of their making: what a
+// few samples did not show, the next may hold. Only hex digits of one length
+// have a length, where there are enough to tell them from other words.
 func classOf(values []string) string {
-	class := ""
-	for _, kind := range []struct{ class, ok string }{
-		{"[0-9]", `^[0-9]+$`}, {"[0-9a-f]", `^[0-9a-f]+$`}, {"[0-9A-F]", `^[0-9A-F]+$`}, {"[a-z]", `^[a-z]+$`}, {"[A-Z]", `^[A-Z]+$`},
-		{"[0-9a-z]", `^[0-9a-z]+$`}, {"[0-9A-Z]", `^[0-9A-Z]+$`}, {"[0-9A-Za-z]", `^[0-9A-Za-z]+$`}, {"[0-9A-Za-z_-]", `^[0-9A-Za-z_-]+$`},
-		{"[0-9A-Za-z_./+=-]", `^[0-9A-Za-z_./+=-]+$`},
-	} {
-		ok := regexp.MustCompile(kind.ok)
-		if !slices.ContainsFunc(values, func(v string) bool { return !ok.MatchString(v) }) {
-			class = kind.class
-			break
+	all := func(pattern string) bool {
+		ok := regexp.MustCompile(pattern)
+		return !slices.ContainsFunc(values, func(v string) bool { return !ok.MatchString(v) })
+	}
+	distinct := slices.Compact(slices.Sorted(slices.Values(values)))
+	length := len(distinct[0])
+	equal := !slices.ContainsFunc(distinct, func(v string) bool { return len(v) != length })
+	hex := equal && length <= 1000 && length*len(distinct) >= enoughHex
+	switch {
+	case all(`^[0-9]+$`):
+		return "[0-9]+"
+	case hex && all(`^[0-9a-f]+$`):
+		return fmt.Sprintf("[0-9a-f]{%d}", length)
+	case hex && all(`^[0-9A-F]+$`):
+		return fmt.Sprintf("[0-9A-F]{%d}", length)
+	case all(`^[0-9A-Za-z_./+=-]+$`):
+		more := ""
+		for _, r := range "./+=" {
+			if strings.ContainsRune(strings.Join(distinct, ""), r) {
+				more += string(r)
+			}
 		}
+		return "[0-9A-Za-z_" + more + "-]+"
+	case all(`^[^"']+$`):
+		return `[^\s"']+`
+	default:
+		return `\S+`
 	}
-	if class == "" {
-		class = `[^\s"']`
-		if slices.ContainsFunc(values, func(v string) bool { return strings.ContainsAny(v, `"'`) }) {
-			class = `\S`
-		}
-	}
-	shortest, longest := runeCount(values)
-	enough := 6
-	if class == "[0-9]" { // a counter grows
-		enough = 10
-	}
-	if shortest == longest && shortest >= enough && shortest <= 1000 && !strings.Contains(class, "-]") {
-		return fmt.Sprintf("%s{%d}", class, shortest)
-	}
-	return class + "+"
 }
 
-func runeCount(values []string) (shortest, longest int) {
-	for i, v := range values {
-		n := utf8.RuneCountInString(v)
-		if i == 0 || n < shortest {
-			shortest = n
-		}
-		longest = max(longest, n)
-	}
-	return shortest, longest
-}
+// enoughHex is how many letters and digits in all, every one of them a hex
+// digit, are no accident.
+const enoughHex = 12
