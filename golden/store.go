@@ -23,9 +23,9 @@ const (
 // stays readable when all of it changed.
 const diffLines = 60
 
-// Store is a folder of golden histories. It is written in Dir; with Dir "" it
-// is only read (the suite inside the binary). It is read through FS, or, with
-// FS nil, from Dir.
+// Store is a folder of golden histories, read from and written to Dir. With FS
+// it is only read, through that; Dir is then how messages name it, "" for the
+// suite inside the binary.
 type Store struct {
 	Dir string
 	FS  fs.FS
@@ -65,7 +65,7 @@ func (s Store) Check(name, got string, update bool) (Outcome, error) {
 			outcome.Code = "golden/differs"
 		}
 	}
-	if s.Dir == "" {
+	if s.FS != nil {
 		return outcome, nil
 	}
 	return s.settle(outcome, got, update)

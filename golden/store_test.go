@@ -78,6 +78,12 @@ func TestCheckOfTheSuiteWritesNothing(t *testing.T) {
 	got, err = store.Check("m", "new\n", true)
 	assert.NilError(t, err)
 	assert.Equal(t, got, Outcome{Code: "golden/missing", Path: "builtin:golden/m.txt"})
+	dir := t.TempDir()
+	store.Dir = filepath.Join(dir, "golden")
+	got, err = store.Check("m", "new\n", true)
+	assert.NilError(t, err)
+	assert.Equal(t, got, Outcome{Code: "golden/missing", Path: filepath.Join(dir, "golden", "m.txt")})
+	assert.DeepEqual(t, filesOf(t, dir), map[string]string{})
 }
 
 func TestCheckThatCannotWriteStillTellsWhatDiffers(t *testing.T) {

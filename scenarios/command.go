@@ -24,6 +24,7 @@ type Command struct {
 	Stdin   io.Reader
 	Stdout  io.Writer
 	Stderr  io.Writer
+	ended   func() // called when the program has ended; nil: nothing
 }
 
 // dir is where the command runs if the scenario brings no workspace.
@@ -65,6 +66,9 @@ func (s *session) execute(ctx context.Context, c *Command, sessions proxy.Sessio
 		ctx, stop = context.WithTimeoutCause(ctx, s.scenario.Timeout, errTimeout)
 		defer stop()
 	}
+	if c.ended != nil {
+		defer c.ended()
+	}
 	server := proxy.Serve(agent.Listener(), sessions, proxy.ServerOptions{})
 	code, err = agent.Run(ctx, agentcmd.Environ(c.environ(), server.URL(), replay))
 	// What the command left behind outside its process group is cut off.
@@ -75,11 +79,27 @@ func (s *session) execute(ctx context.Context, c *Command, sessions proxy.Sessio
 	case err != nil:
 		agent.Close()
 		return 0, fmt.Errorf("%w: %w", ErrCannotRun, err)
+	case replay && agent.Interrupted():
+		return code, &interruptedError{}
 	case errors.Is(context.Cause(ctx), errTimeout):
 		return 0, fmt.Errorf("%w: %s did not end within its timeout of %s", ErrCannotRun, s.scenario.Name, s.scenario.Timeout)
 	}
 	return code, nil
 }
+
+// interruptedError says that somebody ended a replay, which so says nothing
+// about the program. It is context.Canceled.
+type interruptedError struct{}
+
+func (*interruptedError) Error() string {
+	return "interrupted: half a session is not judged, and nothing is written"
+}
+
+// Is makes it context.Canceled.
+func (*interruptedError) Is(target error) bool { return target == context.Canceled }
+
+// ofSIGINT is the exit code of a program that SIGINT ended.
+const ofSIGINT = interruptedCode + 2
 
 // drain is how long requests may be under way when their program has ended.
 const drain = time.Second
@@ -103,6 +123,10 @@ func (r *Result) runCommand(ctx context.Context, s *session, c *Command, o Repla
 	played, closed := playback.Close()
 	if err := errors.Join(err, closed); err != nil {
 		return nil, err
+	}
+	exit := s.tape.End
+	if recorded := exit != nil && exit.Code != nil && *exit.Code == code; code == ofSIGINT && !recorded {
+		return nil, &interruptedError{} // by a terminal, which gives the signal to the program alone
 	}
 	if !o.Offline {
 		r.Notes = append(r.Notes, "CMD not confined")

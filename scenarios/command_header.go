@@ -3,12 +3,14 @@ package scenarios
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/expand"
 	"mvdan.cc/sh/v3/syntax"
 
+	"github.com/tapetree/tapetree/internal/files"
 	"github.com/tapetree/tapetree/record"
 	"github.com/tapetree/tapetree/transcripts"
 )
@@ -20,6 +22,26 @@ func setCommand(s *Scenario, value string) error {
 	words, err := splitWords(value)
 	s.Command = words
 	return err
+}
+
+// projectWord stands in a command for the absolute path of the folder that holds
+// the scenarios folder: the program may run in a workspace elsewhere.
+const projectWord = "{{project}}"
+
+// commandWords are the words of a scenario's command as the program gets them.
+func (s Source) commandWords(scenario *Scenario) ([]string, error) {
+	if scenario.Command == nil {
+		return nil, nil
+	}
+	project, err := filepath.Abs(s.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("%w: find the project's folder: %w", ErrCannotRun, files.Reason(err))
+	}
+	words := slices.Clone(scenario.Command)
+	for i := range words {
+		words[i] = strings.ReplaceAll(words[i], projectWord, project)
+	}
+	return words, nil
 }
 
 // useShell is the way out for who needs more than words.
@@ -50,7 +72,9 @@ func splitWords(line string) ([]string, error) {
 			return nil, fmt.Errorf("%q would be expanded by a shell, and is not here%s", text, useShell)
 		}
 	}
-	words, err := expand.Fields(nil, call.Args...) // takes the quotes off
+	// Takes the quotes off. Without a configuration of its own the library uses one
+	// that all calls share, and parsing runs in several goroutines.
+	words, err := expand.Fields(&expand.Config{}, call.Args...)
 	if err != nil || len(words) != len(call.Args) {
 		return nil, fmt.Errorf("%q cannot be read as the words of a command", line)
 	}
@@ -68,7 +92,7 @@ func expanded(word *syntax.Word, line string) (text string) {
 		switch part := part.(type) {
 		case *syntax.SglQuoted:
 		case *syntax.Lit:
-			if i == 0 && strings.HasPrefix(part.Value, "~") || hasGlob(part.Value) {
+			if i == 0 && strings.HasPrefix(part.Value, "~") || hasGlob(strings.ReplaceAll(part.Value, projectWord, "")) {
 				return span(word)
 			}
 		case *syntax.DblQuoted:
@@ -99,9 +123,12 @@ func hasGlob(text string) bool {
 }
 
 // formatCommand writes words so that setCommand reads them again.
-func formatCommand(s *Scenario) string {
-	words := make([]string, len(s.Command))
-	for i, word := range s.Command {
+func formatCommand(s *Scenario) string { return QuoteWords(s.Command) }
+
+// QuoteWords writes words so that a shell reads them again.
+func QuoteWords(list []string) string {
+	words := make([]string, len(list))
+	for i, word := range list {
 		quoted, err := syntax.Quote(word, syntax.LangBash)
 		if err != nil { // a NUL, which no argument of a program can hold
 			quoted = "''"

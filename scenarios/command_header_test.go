@@ -1,7 +1,9 @@
 package scenarios
 
 import (
+	"fmt"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -12,20 +14,42 @@ import (
 
 func TestWordsOfACommand(t *testing.T) {
 	for line, want := range map[string][]string{
-		`agent`:                             {"agent"},
-		`  python  agent.py   --fast `:      {"python", "agent.py", "--fast"},
-		`agent 'two words' "and $\" three"`: {"agent", "two words", `and $" three`},
-		`agent 'two words' "and \" three"`:  {"agent", "two words", `and " three`},
-		`agent a\ b \*.md ''`:               {"agent", "a b", "*.md", ""},
-		`agent $'tab\there'`:                {"agent", "tab\there"},
-		`sh -c 'a $B | c > d'`:              {"sh", "-c", "a $B | c > d"},
-		`agent a=b --set=x`:                 {"agent", "a=b", "--set=x"},
+		`agent`:                               {"agent"},
+		`  python  agent.py   --fast `:        {"python", "agent.py", "--fast"},
+		`agent 'two words' "and $\" three"`:   {"agent", "two words", `and $" three`},
+		`agent 'two words' "and \" three"`:    {"agent", "two words", `and " three`},
+		`agent a\ b \*.md ''`:                 {"agent", "a b", "*.md", ""},
+		`agent $'tab\there'`:                  {"agent", "tab\there"},
+		`sh -c 'a $B | c > d'`:                {"sh", "-c", "a $B | c > d"},
+		`py {{project}}/a.py 'a {{project}}'`: {"py", "{{project}}/a.py", "a {{project}}"},
+		`py {{project}}/*.py`:                 nil,
+		`agent a=b --set=x`:                   {"agent", "a=b", "--set=x"},
 	} {
 		words, err := splitWords(line)
 		if diff := cmp.Diff(want, words); diff != "" || (err == nil) != (want != nil) {
 			t.Errorf("%s: %v\n%s", line, err, diff)
 		}
 	}
+}
+
+// Scenarios are parsed by several goroutines, none of which may see another's
+// words.
+func TestCommandsParsedAtOnceKeepTheirWords(t *testing.T) {
+	var parsers sync.WaitGroup
+	for i := range 8 {
+		parsers.Go(func() {
+			want := []string{fmt.Sprint("agent-", i), fmt.Sprint("two words of ", i), "it's"}
+			line := formatCommand(&Scenario{Command: want})
+			for range 200 {
+				words, err := splitWords(line)
+				if diff := cmp.Diff(want, words); diff != "" || err != nil {
+					t.Errorf("%s: %v\n%s", line, err, diff)
+					return
+				}
+			}
+		})
+	}
+	parsers.Wait()
 }
 
 // Every command that can be written is read again, whatever its words hold.

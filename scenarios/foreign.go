@@ -31,7 +31,7 @@ func ofOwnRunner(scenario *Scenario, o ReplayOptions) error {
 // replayForeign judges a transcript of a program that is not ours: with the
 // program, if it may be run, else by its recorded requests.
 func (r *Result) replayForeign(ctx context.Context, source Source, scenario *Scenario, tape *transcripts.File, o ReplayOptions) error {
-	command, err := commandOf(scenario, o)
+	command, err := source.commandOf(scenario, o)
 	if err != nil {
 		return err
 	}
@@ -62,6 +62,11 @@ func (r *Result) replayForeign(ctx context.Context, source Source, scenario *Sce
 		return err
 	}
 	if r.otherSession(o) {
+		return nil
+	}
+	if code := standing(r.Findings); o.Update && !o.goldenOnly && code != "" {
+		r.Remarks = append(r.Remarks, fmt.Sprintf("%s is not written while %s stands; to accept that: tapetree record %s",
+			source.display(goldenFolder, scenario.Golden+goldenEnding), code, s.redact.Mask(recordLine(scenario, o))))
 		return nil
 	}
 	if r.Golden == "" || missed(r.Findings) { // a golden of half a session would only repeat the miss
@@ -98,6 +103,30 @@ func foundLive(played *record.PlaybackReport) []record.Finding {
 	})
 }
 
+// standing is the first finding that says that the session is not the recorded
+// one, so that its history is not to be accepted; "" when there is none.
+func standing(findings []record.Finding) string {
+	for _, f := range findings {
+		switch f.Code {
+		case "replay/history", "replay/missing", "replay/extra":
+			return f.Code
+		}
+	}
+	return ""
+}
+
+// recordLine is what `tapetree record` is given to record a program again.
+func recordLine(scenario *Scenario, o ReplayOptions) string {
+	switch {
+	case o.Command != nil:
+		return scenario.Name + " -- " + QuoteWords(o.Command.Args)
+	case scenario.Command != nil:
+		return scenario.Name + " --allow-command"
+	default:
+		return scenario.Name + " -- COMMAND"
+	}
+}
+
 // missed reports that something was asked for that is not in the transcript.
 func missed(findings []record.Finding) bool {
 	return slices.ContainsFunc(findings, func(f record.Finding) bool { return f.Code == "replay/missing" })
@@ -105,7 +134,7 @@ func missed(findings []record.Finding) bool {
 
 // commandOf is the program that a replay runs; nil: none, the recorded requests
 // are sent again.
-func commandOf(scenario *Scenario, o ReplayOptions) (*Command, error) {
+func (s Source) commandOf(scenario *Scenario, o ReplayOptions) (*Command, error) {
 	switch {
 	case o.goldenOnly:
 		return nil, nil
@@ -119,7 +148,12 @@ func commandOf(scenario *Scenario, o ReplayOptions) (*Command, error) {
 		return nil, fmt.Errorf("%w: %s runs the command `%s`: read it, then pass --allow-command, or give a command of yours with `tapetree replay %s -- COMMAND`",
 			ErrCannotRun, scenario.File, formatCommand(scenario), scenario.Name)
 	}
-	return &Command{Args: scenario.Command, Stdout: o.Output, Stderr: o.Output, Environ: o.Environ}, nil
+	words, err := s.commandWords(scenario)
+	if err != nil {
+		return nil, err
+	}
+	output := prefixed(o.Output, scenario.Name)
+	return &Command{Args: words, Stdout: output, Stderr: output, Environ: o.Environ, ended: output.end}, nil
 }
 
 // loadFor reads the scenario of a replay. A transcript that a command is given
@@ -154,7 +188,7 @@ func (s *session) playbackOptions(o ReplayOptions) record.PlaybackOptions {
 	return record.PlaybackOptions{
 		ReplayOptions: record.ReplayOptions{
 			Fold: s.folder, Redact: s.redact, Volatile: s.volatile, Dialect: runtime.DialectFor(s.tape.Header.Upstream),
-			Name: s.scenario.Name, Faults: o.faults(s.scenario),
+			Name: s.redact.Mask(recordLine(s.scenario, o)), Faults: o.faults(s.scenario),
 		},
 		Attribute: attribution.Options{IgnoreSessionHeaders: o.IgnoreSessionHeaders},
 		Speed:     o.Speed, Live: o.Live, Strict: o.Strict,

@@ -57,7 +57,7 @@ func (p *Proxied) nameOf(session string) string { return firstWord(session, p.ma
 func (p *Proxied) begin(session string) (*record.Recorder, error) {
 	name := p.nameOf(session)
 	if !validName.MatchString(name) {
-		return nil, fmt.Errorf("%q is no name for a recording; use lower-case letters, digits, dots, - and _", name)
+		return nil, &record.RefusedError{Text: fmt.Sprintf("%q is no name for a recording; use lower-case letters, digits, dots, - and _", name)}
 	}
 	scenario, err := p.source.Load(name)
 	isNew := errors.Is(err, fs.ErrNotExist)
@@ -67,7 +67,7 @@ func (p *Proxied) begin(session string) (*record.Recorder, error) {
 	case err != nil:
 		return nil, err
 	case scenario.Prompt != "" && scenario.Command == nil:
-		return nil, fmt.Errorf("%s is a scenario of tapetree's own runner: choose another name for the session", scenario.File)
+		return nil, &record.RefusedError{Text: scenario.File + " is a scenario of tapetree's own runner: choose another name for the session"}
 	}
 	s, err := openForeign(p.source, scenario, &p.options.Command)
 	if err != nil {

@@ -30,6 +30,9 @@ type RecordCommandOptions struct {
 	Now                  func() time.Time // nil: time.Now
 	OS                   string           // for the header; "": this system
 	By                   string           // who records, for the header
+	// Replace lets a recording whose program failed, or was ended by a signal,
+	// take the place of an older transcript.
+	Replace bool
 }
 
 // CommandRecording is what recording a program came to.
@@ -37,7 +40,9 @@ type CommandRecording struct {
 	Code       int      // the program's exit code
 	Transcript string   // path written; "" when nothing was recorded
 	Scenario   string   // path written; "" when it was there before
-	Kept       string   // where an unfinished recording lies, when an older transcript is left as it is
+	Kept       string   // where the recording lies, when an older transcript is left as it is
+	Because    string   // why it is left
+	Other      string   // the command of the scenario, when another one was recorded
 	Leftover   string   // an earlier recording that had broken off, kept under this name
 	Notes      []string // what the program changes in the answers that it sends back
 	File       *transcripts.File
@@ -50,12 +55,14 @@ const interruptedCode = 128
 
 // RecordCommand runs a program with its model calls passing through a recording
 // proxy, and writes the transcript, the scenario if there is none, and the
-// golden history. A recording in which no model answered writes nothing: the
-// error holds ErrNothingRecorded, and the result still has the program's code.
-// One whose program was ended by a signal never takes the place of an older
-// transcript.
+// golden history. A recording in which no model answered with success writes
+// nothing: the error holds ErrNothingRecorded and says why, and the result still
+// has the program's code. One whose program was ended by a signal, or failed
+// where the recorded one had not, takes the place of an older transcript only
+// with Replace.
 func RecordCommand(ctx context.Context, source Source, name string, o RecordCommandOptions) (*CommandRecording, error) {
-	scenario, isNew, err := commandScenario(source, name, &o)
+	result := &CommandRecording{}
+	scenario, isNew, err := commandScenario(source, name, &o, result)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +71,6 @@ func RecordCommand(ctx context.Context, source Source, name string, o RecordComm
 		return nil, err
 	}
 	defer s.close()
-	result := &CommandRecording{}
 	if err := s.recordCommand(ctx, source, &o, result); err != nil {
 		return result, err
 	}
@@ -76,13 +82,19 @@ func RecordCommand(ctx context.Context, source Source, name string, o RecordComm
 
 // commandScenario reads the scenario that a program is recorded for, or makes a
 // new one, and gives the options the command of the scenario if they have none.
-func commandScenario(source Source, name string, o *RecordCommandOptions) (scenario *Scenario, isNew bool, err error) {
+func commandScenario(source Source, name string, o *RecordCommandOptions, result *CommandRecording) (scenario *Scenario, isNew bool, err error) {
 	if scenario, err = source.Load(name); err == nil {
 		if scenario.Prompt != "" && scenario.Command == nil {
 			return nil, false, fmt.Errorf("%w: %s is a scenario of tapetree's own runner: choose another name for the command", ErrBadInput, scenario.File)
 		}
-		if o.Command.Args == nil {
-			o.Command.Args = scenario.Command
+		words, err := source.commandWords(scenario)
+		switch {
+		case err != nil:
+			return nil, false, err
+		case o.Command.Args == nil:
+			o.Command.Args = words
+		case words != nil && !slices.Equal(o.Command.Args, words):
+			result.Other = scenario.File + " still has command: " + formatCommand(scenario)
 		}
 		return scenario, false, nil
 	}
@@ -111,17 +123,26 @@ func (s *session) recordCommand(ctx context.Context, source Source, o *RecordCom
 		return err
 	}
 	result.Leftover = s.writer.Leftover()
+	onward := o.Transport
+	if onward == nil {
+		onward = proxy.NewTransport()
+	}
+	seen := newAsked(onward)
 	passing, err := proxy.New(proxy.Options{
-		Upstream: o.Upstream, AnthropicUpstream: o.AnthropicUpstream, Transport: o.Transport,
+		Upstream: o.Upstream, AnthropicUpstream: o.AnthropicUpstream, Transport: seen,
 		Open: func(string) (*record.Recorder, error) { return s.recorder, nil },
 	})
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrBadInput, err)
 	}
-	code, ranErr := s.execute(ctx, &o.Command, unnamed{passing}, false, false)
+	seen.proxy = passing
+	code, ranErr := s.execute(ctx, &o.Command, seen, false, false)
 	result.Code = code
-	_, missing := os.Lstat(transcript)
-	if ranErr != nil || code >= interruptedCode && missing == nil && !s.writer.Empty() {
+	if !seen.answered() {
+		return s.nothing(passing, seen, code, ranErr)
+	}
+	result.Because = s.olderStays(source, o, code, ranErr)
+	if ranErr != nil || result.Because != "" && !s.writer.Empty() {
 		return errors.Join(ranErr, s.keepAside(result, passing))
 	}
 	s.recorder.Exited(code)
@@ -136,12 +157,36 @@ func (s *session) recordCommand(ctx context.Context, source Source, o *RecordCom
 	return nil
 }
 
-// unnamed puts all sessions of a program into one: it was given one address.
-type unnamed struct{ *proxy.Proxy }
+// nothing ends a recording in which no model answered with success. What was
+// recorded is of no use to anybody, so nothing is left of it.
+func (s *session) nothing(passing *proxy.Proxy, seen *asked, code int, ranErr error) error {
+	err := s.writer.Discard()
+	passing.Close() // there is nothing left to be kept
+	switch {
+	case err != nil:
+		return errors.Join(ranErr, fmt.Errorf("%w: %w", ErrCannotRun, err))
+	case ranErr != nil:
+		return ranErr
+	}
+	return fmt.Errorf("%w: %w", ErrCannotRun, seen.why(code))
+}
 
-// ServeSession implements proxy.Sessions.
-func (u unnamed) ServeSession(_ string, w http.ResponseWriter, r *http.Request) {
-	u.Proxy.ServeSession("", w, r)
+// olderStays says why a recording must not take the place of an older
+// transcript; "": it may.
+func (s *session) olderStays(source Source, o *RecordCommandOptions, code int, ranErr error) string {
+	if _, err := os.Lstat(source.TranscriptPath(s.scenario.Transcript)); err != nil || o.Replace {
+		return ""
+	}
+	old, err := source.transcript(s.scenario.Transcript)
+	switch {
+	case ranErr != nil:
+		return "the command did not come to its end"
+	case code >= interruptedCode:
+		return "the command was ended by a signal"
+	case code != 0 && err == nil && old.End != nil && old.End.Code != nil && *old.End.Code == 0:
+		return fmt.Sprintf("the command exited with %d, and the recorded one with 0", code)
+	}
+	return ""
 }
 
 // closeProxied puts the recording in place. The proxy ends what it has begun.

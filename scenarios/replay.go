@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -64,7 +65,7 @@ type ReplayOptions struct {
 	Command *Command // runs instead of the scenario's own command; nil: that one, if AllowCommand is set
 	// AllowCommand lets the scenario's own command run.
 	AllowCommand         bool
-	Output               io.Writer         // takes what that command writes; nil: nobody does
+	Output               io.Writer         // takes what that command writes, line by line with the scenario's name before it, from several goroutines; nil: nobody does
 	Offline              bool              // the command runs in a network of its own
 	Speed                float64           // of a foreign transcript's answers: 0 at once, 1 as recorded
 	Faults               []record.Fault    // beside those of the scenario
@@ -104,8 +105,12 @@ func (r *Result) replay(ctx context.Context, source Source, o ReplayOptions) err
 	}
 	tape, err := source.transcript(scenario.Transcript)
 	if errors.Is(err, fs.ErrNotExist) {
+		line := r.Name
+		if o.Command != nil || scenario.Prompt == "" {
+			line = recordLine(scenario, o)
+		}
 		return fmt.Errorf("%w: transcript %s is missing: record it with `tapetree record %s`",
-			ErrCannotRun, source.display(transcriptFolder, scenario.Transcript+transcriptEnding), r.Name)
+			ErrCannotRun, source.display(transcriptFolder, scenario.Transcript+transcriptEnding), line)
 	}
 	if err != nil {
 		return err
@@ -175,6 +180,11 @@ func (r *Result) hold(source Source, scenario *Scenario, o ReplayOptions) error 
 	if source.Dir != "" {
 		store = golden.Store{Dir: source.display(goldenFolder, "")}
 	}
+	return r.holdIn(store, scenario, o)
+}
+
+// holdIn is hold with the golden histories of a store.
+func (r *Result) holdIn(store golden.Store, scenario *Scenario, o ReplayOptions) error {
 	outcome, err := store.Check(scenario.Golden, r.Golden, o.Update)
 	if err != nil && (o.Update || outcome.Code == "") {
 		return fmt.Errorf("%w: %w", ErrCannotRun, err)
@@ -182,6 +192,9 @@ func (r *Result) hold(source Source, scenario *Scenario, o ReplayOptions) error 
 	if finding, detail, differs := outcome.Finding(); differs {
 		if err != nil { // that the new one cannot be written hides no difference
 			finding.Message += ": " + err.Error()
+		}
+		if standing(r.Findings) != "" { // it would be accepted in vain
+			finding.Message, _, _ = strings.Cut(finding.Message, "; look at it")
 		}
 		finding.Message = strings.Replace(finding.Message, "replay NAME", "replay "+r.Name, 1)
 		r.Findings = append(r.Findings, finding)
@@ -261,7 +274,11 @@ func stale(scenario *Scenario, tape *transcripts.File, o ReplayOptions) []record
 	if now.IsZero() {
 		now = time.Now()
 	}
-	message := fmt.Sprintf("recorded %s, which is more than %s ago: record it again with `tapetree record %s`", tape.Header.Recorded, days(limit), scenario.Name)
+	line := scenario.Name
+	if tape.Foreign() {
+		line = recordLine(scenario, o)
+	}
+	message := fmt.Sprintf("recorded %s, which is more than %s ago: record it again with `tapetree record %s`", tape.Header.Recorded, days(limit), line)
 	if err != nil {
 		message = fmt.Sprintf("the header's recorded time %q is no RFC 3339 time, so its age is unknown", tape.Header.Recorded)
 	} else if now.Sub(recorded) <= limit {
@@ -294,7 +311,14 @@ func notes(report *record.Report) []string {
 
 func volatileUses(uses map[string]int) string {
 	var parts []string
-	for _, rule := range sortedKeys(uses) {
+	rules := sortedKeys(uses)
+	slices.SortStableFunc(rules, func(a, b string) int { // rule 2 before rule 10
+		if strings.HasPrefix(a, "rule ") && strings.HasPrefix(b, "rule ") {
+			return len(a) - len(b)
+		}
+		return strings.Compare(a, b)
+	})
+	for _, rule := range rules {
 		parts = append(parts, fmt.Sprintf("%s %d", rule, uses[rule]))
 	}
 	return strings.Join(parts, ", ")

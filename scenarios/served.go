@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 
+	"github.com/tapetree/tapetree/golden"
 	"github.com/tapetree/tapetree/record"
 	"github.com/tapetree/tapetree/record/proxy"
 )
@@ -29,8 +30,8 @@ func OpenServed(source Source, name string, o ReplayOptions) (*Served, error) {
 	tape, err := source.transcript(scenario.Transcript)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("%w: transcript %s is missing: record it with `tapetree record %s -- COMMAND`",
-			ErrCannotRun, source.display(transcriptFolder, scenario.Transcript+transcriptEnding), name)
+		return nil, fmt.Errorf("%w: transcript %s is missing: record it with `tapetree record %s`",
+			ErrCannotRun, source.display(transcriptFolder, scenario.Transcript+transcriptEnding), recordLine(scenario, o))
 	case err != nil:
 		return nil, err
 	case !tape.Foreign():
@@ -109,6 +110,5 @@ func (s *Served) Judge(source Source, name string, played *record.PlaybackReport
 // compare holds the history against the golden one and writes nothing: sessions
 // that end at once would write the same file.
 func (r *Result) compare(source Source, scenario *Scenario) error {
-	source.Dir = ""
-	return r.hold(source, scenario, ReplayOptions{})
+	return r.holdIn(golden.Store{FS: source.Goldens, Dir: source.display(goldenFolder, "")}, scenario, ReplayOptions{})
 }

@@ -122,3 +122,8 @@ func (s Source) TranscriptPath(name string) string {
 func (s Source) ScenarioPath(name string) string {
 	return filepath.Join(s.Dir, scenarioFolder, name+scenarioEnding)
 }
+
+// GoldenPath is where the named golden history is written.
+func (s Source) GoldenPath(name string) string {
+	return filepath.Join(s.Dir, goldenFolder, name+goldenEnding)
+}

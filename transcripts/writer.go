@@ -237,6 +237,21 @@ func (w *Writer) Empty() bool {
 	return w.empty()
 }
 
+// Discard ends the recording and removes what was written of it; the old file
+// stays. After a failed write it returns that failure, and leaves the partial
+// file as Close does.
+func (w *Writer) Discard() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	defer w.release()
+	if w.err != nil {
+		return w.err
+	}
+	w.err = fmt.Errorf("write %s: the recording is closed", w.path)
+	w.remove()
+	return nil
+}
+
 // Keep closes the partial file and leaves it, for an end that Close cannot
 // serve. It returns the file's path.
 func (w *Writer) Keep() (string, error) {

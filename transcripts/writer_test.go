@@ -296,3 +296,18 @@ func TestFailedWriteLeavesNoHalfLine(t *testing.T) {
 	assert.Equal(t, readText(t, path+".partial"), before)
 	assert.Assert(t, !slices.Contains(names(t, filepath.Dir(path)), "a.jsonl"))
 }
+
+func TestDiscardLeavesNothingAndTheOldFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.jsonl")
+	assert.NilError(t, os.WriteFile(path, []byte("old"), 0o644))
+	w, err := Create(path, Header{Name: "x"})
+	assert.NilError(t, err)
+	assert.NilError(t, w.Discard())
+	assert.ErrorContains(t, w.Discard(), "the recording is closed")
+	left, err := os.ReadDir(filepath.Dir(path))
+	assert.NilError(t, err)
+	assert.Equal(t, len(left), 1)
+	data, err := os.ReadFile(path)
+	assert.NilError(t, err)
+	assert.Equal(t, string(data), "old")
+}

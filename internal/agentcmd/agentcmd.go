@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/tapetree/tapetree/internal/files"
@@ -34,6 +35,7 @@ type Agent struct {
 	path     string // of the program
 	listener net.Listener
 	confined *confined // of an offline agent
+	signals  *signals  // once it was run
 }
 
 // ErrNotFound marks a program that is not there or cannot be run.
@@ -77,6 +79,8 @@ func lookUp(c Command) (string, error) {
 	path, err := exec.LookPath(name)
 	switch {
 	case err == nil || errors.Is(err, exec.ErrDot):
+	case (errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist)) && len(c.Args) == 1 && len(strings.Fields(c.Args[0])) > 1:
+		return "", fmt.Errorf("%w: there is no program %q; did you mean its words: -- %s", ErrNotFound, c.Args[0], strings.TrimSpace(c.Args[0]))
 	case errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist):
 		return "", fmt.Errorf("%w: there is no program %s", ErrNotFound, c.Args[0])
 	default:
@@ -112,6 +116,7 @@ func (a *Agent) Close() {
 // group is gone when Run returns.
 func (a *Agent) Run(ctx context.Context, environ []string) (code int, err error) {
 	signals := catch()
+	a.signals = signals
 	p, err := a.start(environ)
 	if err != nil {
 		signals.release(false)
@@ -132,6 +137,10 @@ func (a *Agent) Run(ctx context.Context, environ []string) (code int, err error)
 	p.end()
 	return p.exitCode(), nil
 }
+
+// Interrupted reports whether a signal that would have ended us came while the
+// program ran. Ask it when Run has returned.
+func (a *Agent) Interrupted() bool { return a.signals != nil && a.signals.ending }
 
 // grace is how long a program has to end by itself when it is asked to.
 const grace = 5 * time.Second

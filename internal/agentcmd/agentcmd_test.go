@@ -99,10 +99,11 @@ func TestAProgramThatIsNotThere(t *testing.T) {
 		command Command
 		want    string
 	}{
-		"no such name":   {Command{Args: []string{"no-such-program-anywhere"}}, "cannot run the command: there is no program no-such-program-anywhere"},
-		"no such path":   {Command{Args: []string{"./agent"}, Dir: dir}, "cannot run the command: there is no program ./agent"},
-		"no program":     {Command{}, "cannot run the command: no program is named"},
-		"no right to it": {Command{Args: []string{"./notes.txt"}, Dir: dir}, "cannot run the command: ./notes.txt: permission denied"},
+		"no such name":    {Command{Args: []string{"no-such-program-anywhere"}}, "cannot run the command: there is no program no-such-program-anywhere"},
+		"no such path":    {Command{Args: []string{"./agent"}, Dir: dir}, "cannot run the command: there is no program ./agent"},
+		"all in one word": {Command{Args: []string{"no-such-program a.py"}}, `cannot run the command: there is no program "no-such-program a.py"; did you mean its words: -- no-such-program a.py`},
+		"no program":      {Command{}, "cannot run the command: no program is named"},
+		"no right to it":  {Command{Args: []string{"./notes.txt"}, Dir: dir}, "cannot run the command: ./notes.txt: permission denied"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := Prepare(test.command)

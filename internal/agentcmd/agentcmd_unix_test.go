@@ -37,6 +37,7 @@ func TestASignalToUsReachesTheCommand(t *testing.T) {
 	code, err := agent.Run(t.Context(), os.Environ())
 	assert.NilError(t, err)
 	assert.Equal(t, code, 5)
+	assert.Assert(t, agent.Interrupted())
 	<-sent
 	lines.Scan()
 	assert.Equal(t, lines.Text(), "caught")
@@ -47,6 +48,7 @@ func TestASignalThatEndsTheCommandIsItsCode(t *testing.T) {
 	code, err := agent.Run(t.Context(), os.Environ())
 	assert.NilError(t, err)
 	assert.Equal(t, code, 128+9)
+	assert.Assert(t, !agent.Interrupted())
 }
 
 func TestNothingOfTheGroupIsLeft(t *testing.T) {

@@ -3,12 +3,14 @@ package agentcmd
 import (
 	"os"
 	"os/signal"
+	"syscall"
 )
 
 // signals are those that we get and pass on.
 type signals struct {
 	got            chan os.Signal
 	done, finished chan struct{}
+	ending         bool // one came that would have ended us; to be read after release
 }
 
 // catch begins to keep the signals that would end us. One that we were started
@@ -32,6 +34,7 @@ func (s *signals) forward(p *process) {
 		for {
 			select {
 			case one := <-s.got:
+				s.note(one)
 				p.signal(one)
 			case <-s.done:
 				return
@@ -46,5 +49,16 @@ func (s *signals) release(forwarding bool) {
 	close(s.done)
 	if forwarding {
 		<-s.finished
+	}
+	for len(s.got) > 0 { // what came as the program ended
+		s.note(<-s.got)
+	}
+}
+
+// note remembers a signal that asks to end.
+func (s *signals) note(one os.Signal) {
+	switch one {
+	case os.Interrupt, syscall.SIGTERM, syscall.SIGQUIT, syscall.SIGHUP:
+		s.ending = true
 	}
 }

@@ -39,13 +39,17 @@ func newCall(id, name, arguments string) toolCall {
 
 // newModel is the upstream of the scripts: it delegates two tasks at once, lets
 // each child look once, and sums up. A prompt with the word "overloaded" is
-// answered with 503 once.
+// answered with 503 once, and what comes below /v1/closed with 401.
 func newModel(atEnd func(func())) string {
 	var mu sync.Mutex
 	overloaded := true
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodGet {
 			_, _ = io.WriteString(w, `{"object":"list","data":[{"id":"scripted","object":"model"}]}`)
+			return
+		}
+		if strings.HasPrefix(r.URL.Path, "/v1/closed/") {
+			http.Error(w, `{"error":{"message":"wrong key"}}`, http.StatusUnauthorized)
 			return
 		}
 		var request struct {

@@ -184,6 +184,10 @@ func (a *app) sayImported(h *transcripts.HAR, imported *record.HARImport) {
 // transcript replays.
 func (a *app) judgeImported(ctx context.Context, source scenarios.Source, h *transcripts.HAR, imported *record.HARImport, names map[string]string) error {
 	code := exitOK
+	if imported.Hidden > 0 {
+		code = exitFindings
+		fmt.Fprintf(a.err, "warning: %s: turns of agents are hidden: of %s for a model answer the file does not hold what was asked\n", h.Path, plural(imported.Hidden, "request"))
+	}
 	for _, f := range imported.Transcripts {
 		name := names[f.Path]
 		a.say("wrote %s: %s of %s", f.Path, plural(len(f.Exchanges), "exchange"), plural(countAgents(f), "agent"))

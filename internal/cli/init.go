@@ -24,12 +24,18 @@ golden/*.txt text eol=lf
 *.jsonl diff=tapetree
 `
 
+// ignored are the files of a project that are for no commit: recordings that
+// broke off, and histories that wait to be accepted.
+const ignored = `transcripts/*.partial
+golden/*.new
+`
+
 func (a *app) initCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "init",
 		Short: "Make the folders and a first scenario",
 		Long: `Makes scenarios, transcripts and golden below --dir with a first scenario that
-replays right away, and a .gitattributes. What exists is left as it is.`,
+replays right away, a .gitattributes and a .gitignore. What exists is left as it is.`,
 		Args: noArgs,
 		RunE: a.wrap(func(*cobra.Command, []string) error { return a.initialize() }),
 	}
@@ -72,7 +78,10 @@ type newFile struct {
 // firstFiles takes the first scenario out of the suite.
 func firstFiles() ([]newFile, error) {
 	suite := scenarios.BuiltinSource()
-	made := []newFile{{path: ".gitattributes", data: []byte(attributes), hint: "; it should have these lines:\n" + attributes}}
+	made := []newFile{
+		{path: ".gitattributes", data: []byte(attributes), hint: "; it should have these lines:\n" + attributes},
+		{path: ".gitignore", data: []byte(ignored), hint: "; it should have these lines:\n" + ignored},
+	}
 	for _, part := range []struct {
 		folder, file string
 		from         fs.FS

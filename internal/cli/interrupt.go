@@ -42,6 +42,21 @@ func (a *app) interruptible(parent context.Context, first string) (ctx context.C
 	}
 }
 
+// interruptions notes from now on whether an interrupt comes, which the program
+// that runs gets too; what it returns tells it, and gives the signals back.
+func interruptions() (came func() bool) {
+	signals := make(chan os.Signal, 1)
+	for _, one := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
+		if !signal.Ignored(one) {
+			signal.Notify(signals, one)
+		}
+	}
+	return func() bool {
+		signal.Stop(signals)
+		return len(signals) > 0
+	}
+}
+
 // outlivePipes makes a reader of stdout or stderr that goes away an error of the
 // write, instead of the end of the program in the middle of a recording. The
 // commands that tools run are not touched by it.

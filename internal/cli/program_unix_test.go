@@ -126,6 +126,26 @@ func TestManySessionsOfProxyAndServe(t *testing.T) {
 	text, err = os.ReadFile(report)
 	assert.NilError(t, err)
 	assert.Assert(t, strings.Contains(string(text), "replay/history root turn 2: "), string(text))
+
+	// So does one that asks for a session that there is not.
+	serve = startServer(t, dir, "serve", "fruit-1", "--out", report)
+	_, err = askIn(serve.url+"/s/friut-1", "How is the fruit of 1?")
+	assert.Assert(t, err != nil)
+	assert.Equal(t, serve.end(t), exitFindings)
+	text, err = os.ReadFile(report)
+	assert.NilError(t, err)
+	assert.Assert(t, strings.Contains(string(text), "there is no transcript friut-1; there are: fruit-1"), string(text))
+
+	// One that nobody asks says so.
+	serve = startServer(t, dir, "serve", "fruit-1", "--out", report)
+	assert.NilError(t, serve.Process.Signal(syscall.SIGTERM))
+	said := ""
+	for serve.lines.Scan() {
+		said += serve.lines.Text() + "\n"
+	}
+	_ = serve.Wait()
+	assert.Equal(t, serve.ProcessState.ExitCode(), exitOK)
+	assert.Assert(t, strings.Contains(said, "\nnobody asked: no request for a model answer came, and nothing was judged\n"), said)
 }
 
 // dieOfInterrupt ends the program as Ctrl-C does.

@@ -15,6 +15,7 @@ type recordOptions struct {
 	upstreamFlags
 	workspace    string
 	allowCommand bool
+	replace      bool
 }
 
 func (a *app) recordCommand() *cobra.Command {
@@ -44,7 +45,7 @@ recorded.`,
 			if before, command, given := program(cmd, args); given || o.allowCommand {
 				return a.recordProgram(cmd.Context(), o, cmd, before, command)
 			}
-			if err := onlyWith(cmd, "-- COMMAND or --allow-command", "upstream", "ignore-session-headers"); err != nil {
+			if err := onlyWith(cmd, "-- COMMAND or --allow-command", "upstream", "ignore-session-headers", "replace"); err != nil {
 				return err
 			}
 			return a.record(cmd.Context(), o, args)
@@ -53,6 +54,7 @@ recorded.`,
 	o.liveFlags.add(cmd.Flags())
 	o.upstreamFlags.add(cmd.Flags())
 	cmd.Flags().BoolVar(&o.allowCommand, "allow-command", false, "record the program in the scenario's command line, in place of one after --")
+	cmd.Flags().BoolVar(&o.replace, "replace", false, "let the recording of a program that failed take the place of an older one")
 	cmd.Flags().StringVar(&o.workspace, "workspace", "", "the `folder` the agent works in, for a scenario that brings none")
 	completeWords(cmd, "approve", approvals)
 	return cmd
@@ -60,7 +62,7 @@ recorded.`,
 
 func (a *app) record(ctx context.Context, o *recordOptions, args []string) error {
 	if len(args) != 1 {
-		return usagef("record takes the name of one scenario")
+		return orForgotten(usagef("record takes the name of one scenario"), "record", args)
 	}
 	if err := checkName(args[0]); err != nil {
 		return err
@@ -81,6 +83,9 @@ func (a *app) record(ctx context.Context, o *recordOptions, args []string) error
 	}
 	if scenario.Prompt == "" {
 		return badInput("%s has no prompt: its agent is a program, so record it with `tapetree record %s -- COMMAND`, or with --allow-command for the one in it", scenario.File, args[0])
+	}
+	if err := a.goldenStays(args[0]); err != nil {
+		return err
 	}
 	if err := o.check(scenario.Profile); err != nil {
 		return err

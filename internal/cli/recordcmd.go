@@ -3,6 +3,8 @@ package cli
 import (
 	"context"
 	"fmt"
+	"net/url"
+	"os"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -45,11 +47,15 @@ func (a *app) recordProgram(ctx context.Context, o *recordOptions, cmd *cobra.Co
 			return err
 		}
 	}
+	if err := a.goldenStays(args[0]); err != nil {
+		return err
+	}
+	a.sayUpstreams(openAI, anthropic)
 	outlivePipes()
 	recorded, err := scenarios.RecordCommand(ctx, scenarios.DirSource(a.dir), args[0], scenarios.RecordCommandOptions{
 		Command:  scenarios.Command{Args: command, Stdin: a.in, Stdout: a.out, Stderr: a.err},
 		Upstream: openAI, AnthropicUpstream: anthropic,
-		IgnoreSessionHeaders: o.ignoreSessionHeaders, By: "tapetree " + version(),
+		IgnoreSessionHeaders: o.ignoreSessionHeaders, By: "tapetree " + version(), Replace: o.replace,
 	})
 	if recorded != nil {
 		a.sayRecorded(recorded)
@@ -63,6 +69,40 @@ func (a *app) recordProgram(ctx context.Context, o *recordOptions, cmd *cobra.Co
 		}
 	}
 	return silent(recorded.Code)
+}
+
+// goldenStays refuses to write a golden history anew where nobody looks at it.
+func (a *app) goldenStays(name string) error {
+	if a.env("CI") == "" {
+		return nil
+	}
+	golden := name
+	if found, err := a.openSource(false); err == nil {
+		if scenario, err := found.Load(name); err == nil {
+			golden = scenario.Golden
+		}
+	}
+	path := scenarios.DirSource(a.dir).GoldenPath(golden)
+	if _, err := os.Lstat(path); err != nil {
+		return nil // a first recording accepts nothing
+	}
+	return usagef("record would write %s anew, and is refused because CI is set: golden histories are accepted by a person, then committed (unset CI to record it here)", path)
+}
+
+// sayUpstreams says where requests go on to.
+func (a *app) sayUpstreams(openAI, anthropic *url.URL) {
+	text := "upstream: " + a.plainURL(openAI)
+	if anthropic != nil {
+		text += ", for Anthropic's wire " + a.plainURL(anthropic)
+	}
+	a.say("%s", text)
+}
+
+// plainURL is an address without what may be secret in it.
+func (a *app) plainURL(u *url.URL) string {
+	plain := *u
+	plain.User, plain.RawQuery, plain.ForceQuery, plain.Fragment, plain.RawFragment = nil, "", false, "", ""
+	return a.secrets().Mask(plain.String())
 }
 
 // commandOfScenario is the program in the scenario itself.
@@ -91,7 +131,10 @@ func (a *app) sayRecorded(r *scenarios.CommandRecording) {
 		a.say("an earlier recording that broke off is kept as %s", r.Leftover)
 	}
 	if r.Kept != "" {
-		a.say("the command was ended by a signal: what was finished is kept as %s, and no transcript was replaced", r.Kept)
+		a.say("%s: what was finished is kept as %s, and no transcript was replaced (record it with --replace to take it all the same)", firstOf(r.Because, "the command did not come to its end"), r.Kept)
+	}
+	if r.Other != "" {
+		a.say("%s", r.Other)
 	}
 	written := []string{r.Scenario, r.Transcript}
 	if r.Replay != nil {

@@ -111,10 +111,10 @@ func (a *app) replay(ctx context.Context, o *replayOptions, cmd *cobra.Command, 
 	if err := a.programWishes(o, &wishes); err != nil {
 		return err
 	}
-	wishes.Output = a.err
+	wishes.Output = &shared{to: a.err}
 	targets, err := a.targets(o, args)
 	if err != nil {
-		return err
+		return orForgotten(err, "replay", args)
 	}
 	ctx, stop := a.interruptible(ctx, "interrupted: reporting what is finished (again to quit at once)")
 	defer stop()
@@ -130,6 +130,19 @@ func (a *app) replay(ctx context.Context, o *replayOptions, cmd *cobra.Command, 
 		code = max(code, resultCode(r))
 	}
 	return silent(code)
+}
+
+// shared is a writer for several goroutines.
+type shared struct {
+	mu sync.Mutex
+	to io.Writer
+}
+
+// Write implements io.Writer.
+func (s *shared) Write(data []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.to.Write(data)
 }
 
 // resultCode is the exit code that one result asks for.

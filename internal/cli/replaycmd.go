@@ -32,9 +32,9 @@ var needProgram = []string{"offline", "speed", "on-miss", "ignore-session-header
 func (f *programFlags) add(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.allowCommand, "allow-command", false, "let scenarios run the program in their command line, unconfined unless --offline is given")
 	flags.BoolVar(&f.offline, "offline", false, "give the program a network of its own, with us in it and nobody else")
-	flags.Float64Var(&f.speed, "speed", 0, "how `fast` answers come: 0 at once, 1 as recorded, 2 twice as fast")
+	flags.Float64Var(&f.speed, "speed", 0, "how fast answers come, as a `FACTOR`: a number, 0 at once, 1 as recorded, 2 twice as fast")
 	flags.StringVar(&f.onMiss, "on-miss", "refuse", "what becomes of a request that is not in the transcript: refuse, or live, which asks --upstream and records the answer; refused when CI is set")
-	flags.StringArrayVar(&f.faults, "fault", nil, "a `fault` of an answer, to see how the agent copes, as in 'root#2 status 429 retry-after=1' (docs/agents.md); once for each")
+	flags.StringArrayVar(&f.faults, "fault", nil, "an answer goes wrong, `'AGENT#TURN KIND'`, to see how the agent copes, as in 'root#2 status 429 retry-after=1' (docs/agents.md); once for each")
 	f.upstreamFlags.add(flags)
 }
 
@@ -99,9 +99,14 @@ func (a *app) replayProgram(ctx context.Context, o *replayOptions, cmd *cobra.Co
 	}
 	wishes.Command = &scenarios.Command{Args: command, Stdin: a.in, Stdout: a.out, Stderr: a.err}
 	outlivePipes()
+	interrupted := interruptions()
 	result := scenarios.Replay(ctx, t.source, t.name, wishes)
+	ended := interrupted() && slices.ContainsFunc(result.Findings, func(f record.Finding) bool { return f.Code == "replay/command-exit" })
 	if err := a.report(o, a.err, []scenarios.Result{result}); err != nil {
 		return err
+	}
+	if ended {
+		return silent(exitInterrupted)
 	}
 	return silent(resultCode(result))
 }

@@ -51,8 +51,8 @@ transcript was recorded by a program.`,
 	flags.StringVar(&o.format, "format", "text", "text, json or junit")
 	flags.StringVar(&o.out, "out", "", "write the report to this `file`")
 	flags.StringVar(&o.prices, "prices", "", "what tokens cost, for want/budget, as a JSON `file`; else the list prices inside tapetree")
-	flags.Float64Var(&o.speed, "speed", 0, "how `fast` answers come: 0 at once, 1 as recorded, 2 twice as fast")
-	flags.StringArrayVar(&o.faults, "fault", nil, "a `fault` of an answer, as in 'root#2 status 429 retry-after=1' (docs/agents.md); once for each")
+	flags.Float64Var(&o.speed, "speed", 0, "how fast answers come, as a `FACTOR`: a number, 0 at once, 1 as recorded, 2 twice as fast")
+	flags.StringArrayVar(&o.faults, "fault", nil, "an answer goes wrong, `'AGENT#TURN KIND'`, as in 'root#2 status 429 retry-after=1' (docs/agents.md); once for each")
 	o.addAttribution(flags)
 	completeWords(cmd, "format", report.Formats)
 	return cmd
@@ -83,6 +83,7 @@ func (a *app) serve(ctx context.Context, o *serveOptions, args []string) error {
 	}
 	err = a.runServer(ctx, o.listen, sessions, agentcmd.OfflineKey)
 	sessions.Close()
+	ended.unknown(sessions.Unknown())
 	if reportErr := a.report(&o.replayOptions, a.out, ended.inOrder()); reportErr != nil {
 		return reportErr
 	}
@@ -156,6 +157,20 @@ func (e *endedSessions) judge(r proxy.SessionReport) {
 	defer e.mu.Unlock()
 	e.results = append(e.results, result)
 	e.app.say("session %s ended: %s", name, result.Status)
+}
+
+// unknown takes the sessions that were asked for and that there are not, each a
+// failure. It says so when nobody asked for anything.
+func (e *endedSessions) unknown(sessions []proxy.UnknownSession) {
+	for _, s := range sessions {
+		name := firstOf(s.Session, "(default session)")
+		e.results = append(e.results, scenarios.Result{
+			Name: name, Status: scenarios.Fail, Findings: []record.Finding{{Code: "replay/missing", Message: s.Why}},
+		})
+	}
+	if len(e.results) == 0 {
+		e.app.say("nobody asked: no request for a model answer came, and nothing was judged")
+	}
 }
 
 // inOrder returns the results by the names of their sessions.

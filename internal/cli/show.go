@@ -203,7 +203,25 @@ func usageNotes(run *runtime.Run) []string {
 	if len(run.Children()) > 0 {
 		note += "; with children " + tokens(run.Tree)
 	}
+	if missing, turns := unreported(run); missing > 0 {
+		note += fmt.Sprintf("; not reported for %d of %s", missing, plural(turns, "turn"))
+	}
 	return []string{note}
+}
+
+// unreported counts the answers of an agent, and those of them that do not say
+// what they used: none uses nothing.
+func unreported(run *runtime.Run) (missing, turns int) {
+	for _, t := range run.Turns {
+		if t.Answer == nil {
+			continue
+		}
+		turns++
+		if t.Answer.Usage == (runtime.Usage{}) {
+			missing++
+		}
+	}
+	return missing, turns
 }
 
 func tokens(u runtime.Usage) string {
@@ -245,7 +263,11 @@ func showExchange(out *strings.Builder, e *transcripts.Exchange, sent []runtime.
 	}
 	out.WriteString("answered by\n")
 	showMessage(out, answer.Message)
-	fmt.Fprintf(out, "finish %s, %s\n", firstOf(answer.Finish, "not said"), tokens(answer.Usage))
+	used := tokens(answer.Usage)
+	if answer.Usage == (runtime.Usage{}) {
+		used = "tokens not reported"
+	}
+	fmt.Fprintf(out, "finish %s, %s\n", firstOf(answer.Finish, "not said"), used)
 }
 
 func showMessage(out *strings.Builder, m runtime.Message) {

@@ -2,9 +2,11 @@ package cli
 
 import (
 	"net/url"
+	"os/exec"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"github.com/tapetree/tapetree/scenarios"
 )
 
 // anthropicBaseURL is where Anthropic serves its API.
@@ -55,6 +57,18 @@ func program(cmd *cobra.Command, args []string) (before, command []string, given
 		return args, nil, false
 	}
 	return args[:at], args[at:], true
+}
+
+// orForgotten adds to an error the line that was meant, where what follows a name
+// is a program.
+func orForgotten(err error, command string, args []string) error {
+	if len(args) < 2 {
+		return err
+	}
+	if _, missing := exec.LookPath(args[1]); missing != nil {
+		return err
+	}
+	return usagef("%w; did you mean: tapetree %s %s -- %s", err, command, args[0], scenarios.QuoteWords(args[1:]))
 }
 
 // onlyWith refuses flags that were given and have no meaning without what is

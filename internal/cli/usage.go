@@ -17,13 +17,18 @@ import (
 func usageTable(run *runtime.Run, table *prices.Table) []string {
 	lines := modelTable(run, table)
 	root := fmt.Sprintf("own context of %s  at most %s", run.Agent, plural(prices.Context(run), "token"))
-	children, spared := 0, 0
+	children, spared, missing, turns := 0, 0, 0, 0
 	run.Walk(func(r *runtime.Run) {
+		own, of := unreported(r)
+		missing, turns = missing+own, turns+of
 		if r != run {
 			children++
 			spared += prices.Context(r)
 		}
 	})
+	if missing > 0 { // the sums are too small
+		lines = append(lines, fmt.Sprintf("not reported for %d of %s", missing, plural(turns, "turn")))
+	}
 	lines = append(lines, root)
 	if children == 0 {
 		return lines
