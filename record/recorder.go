@@ -23,6 +23,9 @@ type RecorderOptions struct {
 	// answer belongs to, where its context does not say so. nil: such requests are
 	// recorded as what is no model exchange.
 	Attribute *attribution.Options
+	// NeedsAnswer keeps nothing of a session in which no model answered with
+	// success, so that it never takes the place of an older recording.
+	NeedsAnswer bool
 }
 
 // Recorder writes a session to a transcript while it runs: what passes its
@@ -42,6 +45,8 @@ type Recorder struct {
 	tap     *tap  // nil: no agent is inferred
 	maxBody int64 // a larger response is not kept; the live model's own limit
 
+	needsAnswer bool
+
 	mu        sync.Mutex
 	err       error // the first failed write
 	threads   map[runtime.Path]*thread
@@ -52,6 +57,10 @@ type Recorder struct {
 	stops     map[runtime.Path]runtime.StopReason
 	code      *int // of the command that was recorded
 }
+
+// ErrUnanswered is Close's answer when NeedsAnswer is set and no model answered
+// with success. It holds transcripts.ErrEmpty: nothing is written.
+var ErrUnanswered = fmt.Errorf("the upstream answered no request for a model with success: %w", transcripts.ErrEmpty)
 
 // NewRecorder starts a recording into w. Its clock starts now.
 func NewRecorder(w *transcripts.Writer, o RecorderOptions) *Recorder {
@@ -65,6 +74,8 @@ func NewRecorder(w *transcripts.Writer, o RecorderOptions) *Recorder {
 		writer: w, fold: o.Fold, redact: o.Redact, now: o.Now, start: o.Now(), maxBody: runtime.DefaultMaxBytes,
 		threads: map[runtime.Path]*thread{},
 		stops:   map[runtime.Path]runtime.StopReason{},
+
+		needsAnswer: o.NeedsAnswer,
 	}
 	if o.Attribute != nil {
 		r.tap = newTap(r, *o.Attribute)
@@ -182,6 +193,12 @@ func (r *Recorder) Close() (*transcripts.File, error) {
 			return nil, r.err
 		}
 		return nil, fmt.Errorf("%w; what was finished is in %s", r.err, kept)
+	}
+	if r.needsAnswer && !r.writer.Empty() && !r.writer.Answered() {
+		if err := r.writer.Discard(); err != nil {
+			return nil, err
+		}
+		return nil, ErrUnanswered
 	}
 	if r.tap != nil {
 		r.settle()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"sync"
 
 	"github.com/tapetree/tapetree/record"
@@ -69,6 +70,9 @@ func (p *Proxied) begin(session string) (*record.Recorder, error) {
 	case scenario.Prompt != "" && scenario.Command == nil:
 		return nil, &record.RefusedError{Text: scenario.File + " is a scenario of tapetree's own runner: choose another name for the session"}
 	}
+	if path := p.source.GoldenPath(scenario.Golden); p.options.Keep && isThere(path) {
+		return nil, &record.RefusedError{Text: path + " would be written anew, and is refused because CI is set: choose another name for the session"}
+	}
 	s, err := openForeign(p.source, scenario, &p.options.Command)
 	if err != nil {
 		return nil, err
@@ -96,10 +100,15 @@ func (p *Proxied) end(result proxy.Result) (*CommandRecording, error) {
 	r := &CommandRecording{Leftover: s.writer.Leftover(), Notes: result.Notes, File: result.File}
 	switch {
 	case errors.Is(result.Err, transcripts.ErrEmpty):
-		return r, fmt.Errorf("%w: %w", ErrCannotRun, ErrNothingRecorded)
+		return r, fmt.Errorf("%w: %w", ErrCannotRun, result.Err)
 	case result.Err != nil:
 		return r, fmt.Errorf("%w: %w", ErrCannotRun, result.Err)
 	}
 	r.Transcript = p.source.TranscriptPath(s.scenario.Transcript)
 	return r, r.settle(context.Background(), p.source, s.scenario, s.isNew, p.options.Command.Environ)
+}
+
+func isThere(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
 }

@@ -33,6 +33,9 @@ type RecordCommandOptions struct {
 	// Replace lets a recording whose program failed, or was ended by a signal,
 	// take the place of an older transcript.
 	Replace bool
+	// Keep refuses a session of a proxy whose golden history is there already,
+	// for a place where nobody looks at what changes.
+	Keep bool
 }
 
 // CommandRecording is what recording a program came to.
@@ -240,7 +243,7 @@ func (s *session) startProxied(transcript string, o *RecordCommandOptions) error
 	s.writer = writer
 	s.recorder = record.NewRecorder(writer, record.RecorderOptions{
 		Fold: s.folder, Redact: s.redact, Now: o.Now,
-		Attribute: &attribution.Options{IgnoreSessionHeaders: o.IgnoreSessionHeaders},
+		Attribute: &attribution.Options{IgnoreSessionHeaders: o.IgnoreSessionHeaders}, NeedsAnswer: true,
 	})
 	return nil
 }

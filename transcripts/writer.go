@@ -237,6 +237,13 @@ func (w *Writer) Empty() bool {
 	return w.empty()
 }
 
+// Answered reports whether a model answered any request with success.
+func (w *Writer) Answered() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.ContainsFunc(w.file.Exchanges, func(e *Exchange) bool { return e.Status >= 200 && e.Status < 300 })
+}
+
 // Discard ends the recording and removes what was written of it; the old file
 // stays. After a failed write it returns that failure, and leaves the partial
 // file as Close does.

@@ -55,7 +55,7 @@ func startServer(t *testing.T, dir string, args ...string) *serving {
 	t.Helper()
 	s := &serving{Cmd: exec.Command("tapetree", args...)}
 	s.Dir = dir
-	s.Env = []string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + t.TempDir(), "HOME=" + dir}
+	s.Env = []string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + t.TempDir(), "HOME=" + dir, "CI=" + os.Getenv("CI")}
 	stderr, err := s.StderrPipe()
 	assert.NilError(t, err)
 	s.Stdout = os.Stderr
@@ -88,6 +88,7 @@ func askIn(url string, args ...string) (string, error) {
 // once, a server gives back to several at once.
 func TestManySessionsOfProxyAndServe(t *testing.T) {
 	const sessions = 6
+	t.Setenv("CI", "")
 	dir := t.TempDir()
 	all := func(url func(n int) string) {
 		var group sync.WaitGroup
@@ -146,6 +147,36 @@ func TestManySessionsOfProxyAndServe(t *testing.T) {
 	_ = serve.Wait()
 	assert.Equal(t, serve.ProcessState.ExitCode(), exitOK)
 	assert.Assert(t, strings.Contains(said, "\nnobody asked: no request for a model answer came, and nothing was judged\n"), said)
+}
+
+// A session of a proxy in which no model answered, or whose golden history
+// nobody would look at, takes the place of no older recording.
+func TestProxyKeepsOlderRecordings(t *testing.T) {
+	t.Setenv("CI", "")
+	dir, model := t.TempDir(), newModel(t.Cleanup)
+	proxy := startServer(t, dir, "proxy", "main", "--upstream", model)
+	_, err := askIn(proxy.url, "How is the fruit?")
+	assert.NilError(t, err)
+	assert.Equal(t, proxy.end(t), exitOK)
+	transcript := filepath.Join(dir, "transcripts", "main.jsonl")
+	before, err := os.ReadFile(transcript)
+	assert.NilError(t, err)
+
+	proxy = startServer(t, dir, "proxy", "main", "--upstream", model+"/closed")
+	_, err = askIn(proxy.url, "How is the fruit?")
+	assert.Assert(t, err != nil)
+	assert.Equal(t, proxy.end(t), exitCannotRun)
+	t.Setenv("CI", "1")
+	proxy = startServer(t, dir, "proxy", "main", "--upstream", model)
+	out, err := askIn(proxy.url, "How is the fruit?")
+	assert.Assert(t, err != nil)
+	assert.Assert(t, strings.Contains(out, "is refused because CI is set"), out)
+	assert.Equal(t, proxy.end(t), exitCannotRun)
+	after, err := os.ReadFile(transcript)
+	assert.NilError(t, err)
+	assert.Equal(t, string(after), string(before))
+	_, err = os.Lstat(transcript + ".partial")
+	assert.ErrorIs(t, err, os.ErrNotExist)
 }
 
 // dieOfInterrupt ends the program as Ctrl-C does.

@@ -53,6 +53,7 @@ func (a *app) proxy(ctx context.Context, o *proxyOptions, args []string) error {
 	}
 	kept := scenarios.NewProxied(scenarios.DirSource(a.dir), args[0], scenarios.RecordCommandOptions{
 		Upstream: openAI, AnthropicUpstream: anthropic, IgnoreSessionHeaders: o.ignoreSessionHeaders, By: "tapetree " + version(),
+		Keep: a.env("CI") != "",
 	})
 	told := &keptSessions{app: a}
 	sessions, err := kept.Proxy(o.strict, told.ended)
