@@ -179,6 +179,23 @@ func TestProxyKeepsOlderRecordings(t *testing.T) {
 	assert.ErrorIs(t, err, os.ErrNotExist)
 }
 
+// What a killed proxy leaves can be shown: all that was finished.
+func TestShowOfAKilledProxy(t *testing.T) {
+	dir := t.TempDir()
+	proxy := startServer(t, dir, "proxy", "main", "--upstream", newModel(t.Cleanup))
+	_, err := askIn(proxy.url, "How is the fruit?")
+	assert.NilError(t, err)
+	assert.NilError(t, proxy.Process.Kill())
+	for proxy.lines.Scan() {
+	}
+	_ = proxy.Wait()
+	code, stdout, stderr := run("show", filepath.Join(dir, "transcripts", "main.jsonl.partial"))
+	assert.Equal(t, code, exitOK, stderr)
+	assert.Assert(t, strings.HasPrefix(stdout, "# transcript main: a program that does not name itself, model scripted, "), stdout)
+	assert.Assert(t, strings.Contains(stdout, "upstream not known\n"), stdout)
+	assert.Assert(t, strings.Contains(stdout, "\n# partial: the recording broke off\n"), stdout)
+}
+
 // dieOfInterrupt ends the program as Ctrl-C does.
 func dieOfInterrupt() {
 	signal.Reset(os.Interrupt)

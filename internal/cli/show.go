@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -180,6 +181,18 @@ func findAgent(roots []*runtime.Run, path runtime.Path) (*runtime.Run, error) {
 	return found, nil
 }
 
+// models are those of the header, or, where a recording that broke off does not
+// have them yet, those that were asked.
+func models(file *transcripts.File) []string {
+	list := file.Header.Models
+	for _, e := range file.Exchanges {
+		if len(file.Header.Models) == 0 && !slices.Contains(list, e.Model) {
+			list = append(list, e.Model)
+		}
+	}
+	return list
+}
+
 // title says what a transcript is, as comment lines.
 func title(file *transcripts.File) string {
 	h := file.Header
@@ -187,8 +200,12 @@ func title(file *transcripts.File) string {
 	if file.Foreign() {
 		by = firstOf(h.Client, "a program that does not name itself")
 	}
+	nowhere := "no upstream"
+	if file.Foreign() && file.Partial() { // its header is completed at the end
+		nowhere = "upstream not known"
+	}
 	lines := []string{
-		fmt.Sprintf("# transcript %s: %s, model %s, %s, %s", h.Name, by, strings.Join(h.Models, ", "), plural(len(file.Exchanges), "exchange"), firstOf(h.Upstream, "no upstream")),
+		fmt.Sprintf("# transcript %s: %s, model %s, %s, %s", h.Name, by, strings.Join(models(file), ", "), plural(len(file.Exchanges), "exchange"), firstOf(h.Upstream, nowhere)),
 		"# recorded " + firstOf(h.Recorded, "at no known time") + " by " + firstOf(h.By, "an unknown program"),
 	}
 	if file.Partial() {
