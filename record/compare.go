@@ -15,6 +15,10 @@ type comparison struct {
 	volatile               bool // equal, but not byte for byte
 	prompt, tools, history []difference
 	messages               runtime.View // of a request over HTTP: as it is kept, see keptSession
+
+	differs struct{ tools, model, params bool }
+	whole   bool   // pairs begin with the first message
+	pairs   []pair // the messages that are new since the last call, for a rebase
 }
 
 func (c *comparison) grade() Grade {
@@ -58,6 +62,7 @@ type comparer struct {
 	ids     pairs  // of this agent
 	twins   *twins // nil: no two agents of the recording begin alike
 	agent   runtime.Path
+	pairs   bool // comparisons hold the messages
 
 	asking         *asking      // what is being compared
 	sent, recorded runtime.View // compared up to here
@@ -77,8 +82,11 @@ func (c *comparer) compare(e *transcripts.Exchange, a *asking) *comparison {
 	}
 	c.asking = a
 	c.compareTools(out, e.Tools, a.tools)
+	tools := len(out.tools)
 	c.compareModel(out, e.Model, a.model)
+	model := len(out.tools)
 	c.compareParams(out, e.Params, a.params)
+	out.differs.tools, out.differs.model, out.differs.params = tools > 0, model > tools, len(out.tools) > model
 	c.compareMessages(out, e)
 	c.asking = nil
 	return out
@@ -100,19 +108,29 @@ func (c *comparer) compareMessages(out *comparison, e *transcripts.Exchange) {
 	}
 	places := placesIn(c.asking.wire, e.Params, c.asking.params)
 	if r == 0 && s == 0 {
+		out.whole = true
 		r, s = leadingSystems(rs), leadingSystems(ss)
 		for i := range max(r, s) {
-			out.prompt = append(out.prompt, c.compareMessage(out, places.pointer(i), messageAt(rs[:r], i), messageAt(ss[:s], i))...)
+			out.prompt = append(out.prompt, c.comparePair(out, places.pointer(i), messageAt(rs[:r], i), messageAt(ss[:s], i))...)
 		}
 	}
 	for r < len(rs) || s < len(ss) {
 		at := places.pointer(max(r, s))
-		out.history = append(out.history, c.compareMessage(out, at, messageAt(rs, r), messageAt(ss, s))...)
+		out.history = append(out.history, c.comparePair(out, at, messageAt(rs, r), messageAt(ss, s))...)
 		r, s = r+1, s+1
 	}
 	if c.asking.folded {
 		out.messages = c.kept.add(c, from, ss)
 	}
+}
+
+// comparePair is compareMessage, and notes the pair for a rebase.
+func (c *comparer) comparePair(out *comparison, at string, recorded, sent *runtime.Message) []difference {
+	found := c.compareMessage(out, at, recorded, sent)
+	if c.pairs {
+		out.pairs = append(out.pairs, pair{recorded, sent, len(found) > 0})
+	}
+	return found
 }
 
 // messageAt is the message at i, nil past the end.
@@ -240,93 +258,6 @@ func (c *comparer) sameSecrets(raw []byte) bool {
 func (c *comparer) used(out *comparison, rule string) {
 	out.volatile = true
 	c.uses[rule]++
-}
-
-// compareTools compares the schemas; a list that the last request had too is
-// not read again.
-func (c *comparer) compareTools(out *comparison, recorded, sent jsontext.Value) {
-	if !sameSlice(c.tools[0], sent) || !sameSlice(c.tools[1], recorded) {
-		c.tools = [2][]byte{sent, recorded}
-		c.toolsDiffer, c.toolsVolatile = nil, false
-		if !bytes.Equal(recorded, sent) {
-			inner := &comparison{}
-			c.toolsDiffer = c.compareValue(inner, "/tools", recorded, sent)
-			c.toolsVolatile = inner.volatile
-		}
-	}
-	out.tools = append(out.tools, c.toolsDiffer...)
-	out.volatile = out.volatile || c.toolsVolatile
-}
-
-// sameSlice reports whether both are the very same bytes in memory.
-func sameSlice(a, b []byte) bool {
-	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
-}
-
-func (c *comparer) compareModel(out *comparison, recorded, sent string) {
-	if recorded == sent {
-		return
-	}
-	d := c.diff()
-	text := func(s string) *node { return &node{kind: jsontext.KindString, text: s} }
-	d.values("/model", text(recorded), text(sent))
-	out.tools = append(out.tools, c.settle(out, d)...)
-}
-
-// compareParams compares all other members by name. Their order is no
-// difference, and a stream that is not asked for is a stream that is false.
-func (c *comparer) compareParams(out *comparison, recorded, sent []runtime.Param) {
-	reordered := len(recorded) != len(sent)
-	for i, r := range recorded {
-		s := paramNamed(sent, r.Name)
-		if i >= len(sent) || sent[i].Name != r.Name {
-			reordered = true
-		}
-		if bytes.Equal(s, r.Value) || s == nil && isStreamFalse(r) || isReference(r) {
-			continue
-		}
-		out.tools = append(out.tools, c.compareValue(out, pointer("", r.Name), r.Value, s)...)
-	}
-	for _, s := range sent {
-		if paramNamed(recorded, s.Name) != nil {
-			continue
-		}
-		if !isStreamFalse(s) && !isReference(s) {
-			out.tools = append(out.tools, c.compareValue(out, pointer("", s.Name), nil, s.Value)...)
-		}
-	}
-	if reordered && len(out.tools) == 0 {
-		c.used(out, useJSONForm)
-	}
-}
-
-func isStreamFalse(p runtime.Param) bool {
-	return p.Name == "stream" && string(p.Value) == "false"
-}
-
-// isReference reports whether p stands for the system text, which is compared
-// with the messages.
-func isReference(p runtime.Param) bool { return bytes.Equal(p.Value, transcripts.SystemReference) }
-
-func paramNamed(params []runtime.Param, name string) jsontext.Value {
-	for _, p := range params {
-		if p.Name == name {
-			return p.Value
-		}
-	}
-	return nil
-}
-
-// sentParams lists the members of the request's body that are neither model,
-// messages nor tools, as Body writes them.
-func sentParams(req *runtime.Request) []runtime.Param {
-	params := req.Params[:len(req.Params):len(req.Params)]
-	if !req.Stream {
-		return append(params, runtime.Param{Name: "stream", Value: jsontext.Value("false")})
-	}
-	return append(params,
-		runtime.Param{Name: "stream", Value: jsontext.Value("true")},
-		runtime.Param{Name: "stream_options", Value: jsontext.Value(`{"include_usage":true}`)})
 }
 
 // compareValue compares one member of the body; nil is an absent one.

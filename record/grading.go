@@ -33,6 +33,7 @@ func (t *agentTape) historyNote() []note {
 // grade compares what was asked with e and enters what came out. The agent's lock is held.
 func (r *Replayer) grade(t *agentTape, e *transcripts.Exchange, a *asking) *comparison {
 	c := t.comparer.compare(e, a)
+	r.rebase.exchange(t, e, a, c)
 	r.ledger.graded(c.grade())
 	r.ledger.used(t.comparer.uses)
 	clear(t.comparer.uses)
@@ -117,7 +118,7 @@ func (r *Replayer) miss(at place, t *agentTape, a *asking, why string) error {
 		out := c.compare(nearest, a)
 		found = append(append(out.history, out.tools...), out.prompt...)
 	}
-	r.ledger.add(at, codeMissing, told+": "+why, r.detail(at, why, nearest, found))
+	r.ledger.add(at, codeMissing, told+": "+why, r.missDetail(at, why, nearest, found))
 	return failed
 }
 

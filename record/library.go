@@ -174,7 +174,9 @@ func findingsError(path string, report *PlaybackReport, strict bool) error {
 	}
 	// There is no command to name here.
 	for i := range e.Details {
-		e.Details[i] = strings.ReplaceAll(e.Details[i], "tapetree record "+tapeName(path), recordAgain)
+		for _, command := range []string{"record ", "rebase "} {
+			e.Details[i] = strings.ReplaceAll(e.Details[i], "tapetree "+command+tapeName(path), recordAgain)
+		}
 	}
 	if len(e.Findings) == 0 {
 		return nil

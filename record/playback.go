@@ -44,7 +44,12 @@ type PlaybackReport struct {
 	// New are the exchanges that Live answered with a status of 2xx, in order of
 	// their places. Its errors pass to the client, and are in Notes.
 	New []*transcripts.Exchange
+
+	replay *Replayer
 }
+
+// Rebased is Replayer.Rebased of the session.
+func (r *PlaybackReport) Rebased() (*Rebased, error) { return r.replay.Rebased() }
 
 // Playback answers one session of a client of any kind from a transcript: it is
 // the server that the client talks to, and an http.RoundTripper that needs none.
@@ -261,7 +266,7 @@ func (p *Playback) Close() (*PlaybackReport, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.closed = true
-	report := &PlaybackReport{Report: p.replay.Report(), Session: p.session()}
+	report := &PlaybackReport{Report: p.replay.Report(), Session: p.session(), replay: p.replay}
 	report.New = slices.Clone(p.fresh)
 	slices.SortStableFunc(report.New, func(a, b *transcripts.Exchange) int { return placeOf(a).compare(placeOf(b)) })
 	report.Notes = append(report.Notes, p.placing.twins.notes()...)

@@ -81,7 +81,7 @@ func TestPlaybackOfAChangedHistory(t *testing.T) {
 		"  /messages/4/content",
 		`    recorded: "The pears are still hard and green."`,
 		`    sent:     "The pears are still hard and blue."`,
-		"  to accept it: tapetree record tale",
+		"  to accept it: tapetree rebase tale",
 	}, "\n")})
 }
 

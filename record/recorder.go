@@ -26,6 +26,9 @@ type RecorderOptions struct {
 	// NeedsAnswer keeps nothing of a session in which no model answered with
 	// success, so that it never takes the place of an older recording.
 	NeedsAnswer bool
+	// Sequence is set when Now tells only the order of things, not when they were;
+	// the transcript says so.
+	Sequence bool
 }
 
 // Recorder writes a session to a transcript while it runs: what passes its
@@ -46,6 +49,7 @@ type Recorder struct {
 	maxBody int64 // a larger response is not kept; the live model's own limit
 
 	needsAnswer bool
+	sequence    bool
 
 	mu        sync.Mutex
 	err       error // the first failed write
@@ -75,7 +79,7 @@ func NewRecorder(w *transcripts.Writer, o RecorderOptions) *Recorder {
 		threads: map[runtime.Path]*thread{},
 		stops:   map[runtime.Path]runtime.StopReason{},
 
-		needsAnswer: o.NeedsAnswer,
+		needsAnswer: o.NeedsAnswer, sequence: o.Sequence,
 	}
 	if o.Attribute != nil {
 		r.tap = newTap(r, *o.Attribute)
@@ -211,7 +215,11 @@ func (r *Recorder) Close() (*transcripts.File, error) {
 		end.Stops = append(end.Stops, transcripts.Stop{Agent: agent, Reason: reason})
 	}
 	slices.SortFunc(end.Stops, func(a, b transcripts.Stop) int { return comparePaths(a.Agent, b.Agent) })
-	return r.writer.Close(&transcripts.Timing{Exchanges: r.times, Order: r.order}, end)
+	timing := &transcripts.Timing{Exchanges: r.times, Order: r.order}
+	if r.sequence {
+		timing.Clock = transcripts.ClockSequence
+	}
+	return r.writer.Close(timing, end)
 }
 
 // thread returns what an agent sent so far.

@@ -65,6 +65,9 @@ func (p *Playback) redrive(ctx context.Context, e *transcripts.Exchange) error {
 		return err
 	}
 	req.Header.Set("Content-Type", "application/json")
+	if p.replay.file.Header.Imported != "" { // nobody inferred its agents: the history names them
+		req.Header.Set(AgentHeader, string(e.Agent))
+	}
 	resp, err := p.RoundTrip(req)
 	if err := ctx.Err(); err != nil {
 		return err

@@ -30,6 +30,7 @@ type ReplayOptions struct {
 	Live       func(tool string) bool // which tools run for real; nil: none
 	Name       string                 // what `tapetree record` is given to record it again, as reports say it; "": the name in the transcript's header
 	Faults     []Fault                // what goes wrong on purpose
+	Rebase     bool                   // what is asked is kept for Rebased
 }
 
 // Replayer answers a session from a transcript. It is the runtime.Model of
@@ -48,7 +49,8 @@ type Replayer struct {
 	secrets pairs
 	ledger  ledger
 	faults  *faults
-	foreign bool // the session's calls and stops are not seen: a client asks over HTTP
+	rebase  *rebase // nil: what is asked is not kept
+	foreign bool    // the session's calls and stops are not seen: a client asks over HTTP
 
 	mu    sync.Mutex // guards what follows and the use of callTapes
 	taped map[place]bool
@@ -112,6 +114,9 @@ func NewReplayer(f *transcripts.File, o ReplayOptions) (*Replayer, error) {
 		stops: map[runtime.Path]runtime.StopReason{},
 		allow: map[string]bool{}, missed: map[place]bool{},
 	}
+	if o.Rebase {
+		r.rebase = newRebase()
+	}
 	r.loadExchanges()
 	r.loadCalls()
 	return r, nil
@@ -122,7 +127,7 @@ func (r *Replayer) loadExchanges() {
 		t := r.agents[e.Agent]
 		if t == nil {
 			t = &agentTape{reported: map[string]bool{}, faulted: map[int]int{}, spoilt: map[int]bool{}}
-			t.comparer = comparer{fold: r.options.Fold, redact: r.options.Redact, rules: r.options.Volatile, secrets: &r.secrets, agent: e.Agent}
+			t.comparer = comparer{fold: r.options.Fold, redact: r.options.Redact, rules: r.options.Volatile, secrets: &r.secrets, agent: e.Agent, pairs: r.rebase != nil}
 			r.agents[e.Agent] = t
 		}
 		if n := len(t.exchanges); n > 0 && compareExchanges(t.exchanges[n-1], e) > 0 && !t.late {

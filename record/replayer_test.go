@@ -236,7 +236,7 @@ func TestReportOfAHistoryDifference(t *testing.T) {
   /messages/6/content
     recorded: "written down, as was asked, b"
     sent:     "noted b"
-  to accept it: tapetree record family`,
+  to accept it: tapetree rebase family`,
 	})
 	assert.DeepEqual(t, report.Warnings, []string{
 		`root turn 3: schemas, model or parameters differ from the recorded ones
@@ -244,7 +244,7 @@ func TestReportOfAHistoryDifference(t *testing.T) {
   /model
     recorded: "other"
     sent:     "m"
-  to accept it: tapetree record family`,
+  to accept it: tapetree rebase family`,
 	})
 }
 

@@ -226,8 +226,18 @@ func (r *Replayer) recordedStop(agent runtime.Path) runtime.StopReason {
 const maxDetail = 12
 
 // detail writes the report of one finding: where, the nearest exchange, what
-// differs, and what would accept it.
+// differs, and what would accept it: a rebase, which keeps the responses.
 func (r *Replayer) detail(at place, what string, nearest *transcripts.Exchange, found []difference) string {
+	return r.detailBy("rebase", at, what, nearest, found)
+}
+
+// missDetail is detail of a finding that only a new recording mends: there is
+// nothing to answer with.
+func (r *Replayer) missDetail(at place, what string, nearest *transcripts.Exchange, found []difference) string {
+	return r.detailBy("record", at, what, nearest, found)
+}
+
+func (r *Replayer) detailBy(command string, at place, what string, nearest *transcripts.Exchange, found []difference) string {
 	lines := []string{headline(at) + ": " + what}
 	if nearest != nil {
 		lines = append(lines, fmt.Sprintf("  nearest: exchange %s (%s:%d)", exchangeName(nearest), r.file.Path, nearest.Line))
@@ -243,7 +253,7 @@ func (r *Replayer) detail(at place, what string, nearest *transcripts.Exchange, 
 	if rest := len(found) - len(shown); rest > 0 {
 		lines = append(lines, fmt.Sprintf("  and %s, the next at %s", counted(rest, "more difference"), found[len(shown)].pointer))
 	}
-	lines = append(lines, "  to accept it: tapetree record "+r.options.Name)
+	lines = append(lines, "  to accept it: tapetree "+command+" "+r.options.Name)
 	return strings.Join(lines, "\n")
 }
 

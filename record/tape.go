@@ -25,7 +25,7 @@ func (r *Replayer) Outcome(p runtime.Place, c runtime.CallRecord) (runtime.Verdi
 	if t == nil {
 		message := fmt.Sprintf("no tool line for call %s (%s)", callName(at), c.Name)
 		r.breakOff()
-		r.ledger.add(at, codeMissing, message, r.detail(at, message, nil, nil))
+		r.ledger.add(at, codeMissing, message, r.missDetail(at, message, nil, nil))
 		return "", "", false, fmt.Errorf("replay call %s (%s) of %s: %w", callName(at), c.Name, r.file.Path, ErrMissing)
 	}
 	r.compareCall(at, t.line, &c)
@@ -81,7 +81,7 @@ func (r *Replayer) callEnded(at place, call *runtime.CallRecord) {
 	t := r.useCall(at)
 	if t == nil {
 		message := fmt.Sprintf("no tool line for call %s (%s)", callName(at), call.Name)
-		r.ledger.add(at, codeMissing, message, r.detail(at, message, nil, nil))
+		r.ledger.add(at, codeMissing, message, r.missDetail(at, message, nil, nil))
 		return
 	}
 	r.compareCall(at, t.line, call)
@@ -101,6 +101,11 @@ func (r *Replayer) compareCall(at place, line *transcripts.Call, call *runtime.C
 			d.add("arguments", recorded, sent)
 		}
 	}
+	if len(d.found) > 0 {
+		r.rebase.call(at, line, ChangedArguments, line.Name+" "+line.Arguments, call.Name+" "+sent, func(line *transcripts.Call) {
+			line.Name, line.Arguments, line.ID = call.Name, sent, r.options.Redact.member("id", call.ID)
+		})
+	}
 	r.settleCall(at, "the call differs from its tool line", d)
 }
 
@@ -117,6 +122,9 @@ func (r *Replayer) compareVerdict(at place, line *transcripts.Call, call *runtim
 		return
 	}
 	found := []difference{{"verdict", string(line.Verdict), string(call.Verdict), nil}}
+	r.rebase.call(at, line, ChangedVerdict, string(line.Verdict), string(call.Verdict), func(line *transcripts.Call) {
+		line.Verdict = call.Verdict
+	})
 	r.ledger.add(at, codeVerdict, callName(at)+" "+summary(found), r.detail(at, "the call was judged otherwise", nil, found))
 }
 
@@ -136,7 +144,11 @@ func (r *Replayer) compareResult(at place, line *transcripts.Call, call *runtime
 	if call.Child != nil {
 		child = call.Child.Agent
 	}
+	if len(d.found) > 0 {
+		r.rebase.call(at, line, ChangedResult, recorded, got, func(line *transcripts.Call) { line.Result = r.rebase.knownText(&r.secrets, got) })
+	}
 	if line.Child != child {
+		r.rebase.call(at, line, ChangedResult, orAbsent(string(line.Child)), orAbsent(string(child)), func(line *transcripts.Call) { line.Child = child })
 		d.add("child", orAbsent(string(line.Child)), orAbsent(string(child)))
 	}
 	r.settleCall(at, "the live result differs from the tool line", d)
@@ -270,7 +282,7 @@ func (a tapeApprover) Ask(ctx context.Context, q runtime.Question) (runtime.Repl
 	a.r.mu.Unlock()
 	found := []difference{{"verdict", orAbsent(string(verdict)), "a question to the user", nil}}
 	message := fmt.Sprintf("%s asks the user about %s, and the recording holds no answer", callName(at), q.Tool)
-	a.r.ledger.add(at, codeVerdict, message, a.r.detail(at, "a question without a recorded answer", nil, found))
+	a.r.ledger.add(at, codeVerdict, message, a.r.missDetail(at, "a question without a recorded answer", nil, found))
 	return runtime.Reply{Reason: "no recorded answer"}, nil
 }
 

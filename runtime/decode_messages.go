@@ -16,12 +16,8 @@ func (d *messagesDecoder) answerParts() *answerParts { return &d.parts }
 func (d *messagesDecoder) lastEvent() string { return "stop_reason and message_stop" }
 
 func (d *messagesDecoder) event(s *streamDecoder, name string, members []span) {
-	kind, _ := textOf(memberOf(members, "type"))
-	if kind == "" {
-		kind = name
-	}
-	if failure := memberOf(members, "error"); hasError(failure) {
-		s.err = s.fail(KindStream, failureText(failure, members), passingError(failure))
+	kind, ok := s.eventKind(name, members)
+	if !ok {
 		return
 	}
 	switch kind {
@@ -53,8 +49,7 @@ func (d *messagesDecoder) event(s *streamDecoder, name string, members []span) {
 
 // whole takes a whole message.
 func (d *messagesDecoder) whole(s *streamDecoder, members []span) (missing string) {
-	if failure := memberOf(members, "error"); hasError(failure) {
-		s.err = s.fail(KindStream, failureText(failure, members), passingError(failure))
+	if s.failed(members) {
 		return ""
 	}
 	d.message(s, members)

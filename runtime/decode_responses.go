@@ -21,12 +21,8 @@ func (d *responsesDecoder) answerParts() *answerParts { return &d.parts }
 func (d *responsesDecoder) lastEvent() string { return "response.completed" }
 
 func (d *responsesDecoder) event(s *streamDecoder, name string, members []span) {
-	kind, _ := textOf(memberOf(members, "type"))
-	if kind == "" {
-		kind = name
-	}
-	if failure := memberOf(members, "error"); hasError(failure) {
-		s.err = s.fail(KindStream, failureText(failure, members), passingError(failure))
+	kind, ok := s.eventKind(name, members)
+	if !ok {
 		return
 	}
 	response := memberOf(members, "response")
@@ -67,8 +63,7 @@ func (d *responsesDecoder) last(s *streamDecoder, word string, response jsontext
 // their ids or else by their places, stay as they are if they were complete.
 func (d *responsesDecoder) whole(s *streamDecoder, members []span) (missing string) {
 	d.about(s, members)
-	if failure := memberOf(members, "error"); hasError(failure) {
-		s.err = s.fail(KindStream, failureText(failure, members), passingError(failure))
+	if s.failed(members) {
 		return ""
 	}
 	output := memberOf(members, "output")

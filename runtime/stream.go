@@ -80,6 +80,27 @@ func (s *streamDecoder) errorEvent(data string) {
 	s.err = s.fail(KindStream, errorText(value), passingError(value))
 }
 
+// eventKind returns what kind of event this is: its type, or else the name of its
+// block. It reports false for one that tells of an error, which it takes.
+func (s *streamDecoder) eventKind(name string, members []span) (string, bool) {
+	kind, _ := textOf(memberOf(members, "type"))
+	if kind == "" {
+		kind = name
+	}
+	return kind, !s.failed(members)
+}
+
+// failed takes the error among the members of an event or a response, and
+// reports whether there is one.
+func (s *streamDecoder) failed(members []span) bool {
+	failure := memberOf(members, "error")
+	if !hasError(failure) {
+		return false
+	}
+	s.err = s.fail(KindStream, failureText(failure, members), passingError(failure))
+	return true
+}
+
 // chunk takes the members of one chunk, or of a whole response.
 func (s *streamDecoder) chunk(members []span, whole bool) {
 	if model, _ := textOf(memberOf(members, "model")); model != "" {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -35,8 +37,18 @@ func elementsOf(raw []byte) ([]span, error) {
 	return spansOf(raw, '[', errors.New("not a JSON array"))
 }
 
+// decoders are kept for the next value: most are small, and a decoder is not.
+var decoders = sync.Pool{New: func() any { return jsontext.NewDecoder(bytes.NewReader(nil)) }}
+
+func release(d *jsontext.Decoder) {
+	d.Reset(bytes.NewReader(nil)) // so that it does not hold the value
+	decoders.Put(d)
+}
+
 func spansOf(raw []byte, open jsontext.Kind, wrongKind error) ([]span, error) {
-	d := jsontext.NewDecoder(bytes.NewBuffer(raw), tolerant...)
+	d := decoders.Get().(*jsontext.Decoder)
+	defer release(d)
+	d.Reset(bytes.NewBuffer(raw), tolerant...)
 	if kind := d.PeekKind(); kind != open {
 		if _, err := d.ReadValue(); err != nil {
 			return nil, err
@@ -86,10 +98,13 @@ func memberOf(spans []span, name string) jsontext.Value {
 
 // textOf returns the text of a JSON string, and whether v is one.
 func textOf(v jsontext.Value) (string, bool) {
-	if v.Kind() != '"' {
+	if v.Kind() != '"' || len(v) < 2 {
 		return "", false
 	}
-	text, _ := jsontext.AppendUnquote(nil, v) // an error only tells of U+FFFD put in
+	if inner := v[1 : len(v)-1]; bytes.IndexByte(inner, '\\') < 0 && utf8.Valid(inner) {
+		return string(inner), true
+	}
+	text, _ := jsontext.AppendUnquote(make([]byte, 0, len(v)), v) // an error only tells of U+FFFD put in
 	return string(text), true
 }
 

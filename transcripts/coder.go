@@ -71,6 +71,7 @@ func (c *coder) header(h *Header) []byte {
 	}
 	d.optObject("env", append(env, h.Env.Extra...))
 	d.optStr("recorded", h.Recorded)
+	d.optStr("imported", h.Imported)
 	d.str("by", h.By)
 	d.extra(h.Extra)
 	return d.finish(c.numbers)
@@ -237,6 +238,7 @@ func (c *coder) http(h *HTTP) []byte {
 
 func (c *coder) timing(t *Timing) []byte {
 	d := newDraft("timing")
+	d.optStr("clock", t.Clock)
 	d.key("exchanges")
 	d.text = append(d.text, '[')
 	for i, x := range t.Exchanges {

@@ -102,7 +102,11 @@ type Header struct {
 	Env         Env
 	Recorded    string // RFC 3339
 	By          string // "tapetree vX" or Authored
-	Extra       []Member
+	// Imported is the format of the message history that this was made of, such as
+	// "claude-code"; "" for what was recorded. Its agents are those that the history
+	// names: no traffic shows them.
+	Imported string
+	Extra    []Member
 }
 
 // Env is what the built-in prompt says of the machine, for replay.
@@ -167,10 +171,17 @@ type HTTP struct {
 // Timing holds all clocks of a session, in milliseconds since its start, and
 // the order of starts and ends of all calls over all agents.
 type Timing struct {
+	// Clock is ClockSequence where the milliseconds tell only in which order the
+	// exchanges were, for nothing says when; else "".
+	Clock     string
 	Exchanges []ExchangeTime
 	Order     []string // "+root#1.1" start, "-root#1.1" end
 	Extra     []Member
 }
+
+// ClockSequence is the value of Timing.Clock for a session of which only the
+// order of its exchanges is known.
+const ClockSequence = "sequence"
 
 // ExchangeTime is when an exchange started, when its first byte and its last
 // came, and when each block of a stream did, all in milliseconds.

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/url"
-	"slices"
 	"strings"
 	"time"
 
@@ -15,37 +13,12 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// HAR is a HAR file (HTTP archive, version 1.1 or 1.2): requests and responses
-// as a browser, a proxy or a debugger wrote them down. Only an index of it is
-// held in memory; an entry is read when it is asked for.
-type HAR struct {
-	Path    string
-	Entries []HARIndex // those that can be read, by the time at which they began
-	// Warnings name what could not be read, with the number of the entry; the
-	// rest is in Entries.
-	Warnings []string
-	// Torn is set when the file breaks off or is no JSON from some point on:
-	// what stands before it is in Entries.
-	Torn *SyntaxError
-
-	source io.ReaderAt
-}
-
-// HARIndex says where an entry stands and what it is.
-type HARIndex struct {
-	Number     int // from 1, as it stands in the file
-	Start, End time.Time
-	Method     string
-	URL        *url.URL
-
-	from, to int64
-}
-
 // OpenHAR reads the index of a HAR file of size bytes; path is how messages
 // name it. An entry that is wrong is a warning. The error of a file that is no
 // HAR at all is a *SyntaxError.
-func OpenHAR(path string, source io.ReaderAt, size int64) (*HAR, error) {
-	h := &HAR{Path: path, source: source}
+func OpenHAR(path string, source io.ReaderAt, size int64) (*Traffic, error) {
+	h := &Traffic{Path: path, Format: "har", Word: "entry", Timed: true}
+	h.read = func(at TrafficIndex) (*TrafficEntry, error) { return rereadHAR(source, at) }
 	mark := make([]byte, 3)
 	n, err := source.ReadAt(mark, 0)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -67,30 +40,30 @@ func OpenHAR(path string, source io.ReaderAt, size int64) (*HAR, error) {
 	case err != nil && !r.inEntries:
 		return nil, &SyntaxError{File: path, Msg: fmt.Sprintf("is no HAR file: %s", harReason(err))}
 	case err != nil && r.whole:
-		h.Warnings = append(h.Warnings, fmt.Sprintf("%s: breaks off after its last entry, at byte %d: %s", path, r.base+harOffset(err), harReason(err)))
+		h.Warnings = append(h.Warnings, Warning{0, fmt.Sprintf("breaks off after its last entry, at byte %d: %s", r.base+harOffset(err), harReason(err))})
 	case err != nil:
 		h.Torn = &SyntaxError{File: path, Msg: fmt.Sprintf("breaks off in entry %d, at byte %d: %s; no later entry can be read",
 			r.number, r.base+harOffset(err), harReason(err))}
 	case !found:
 		return nil, &SyntaxError{File: path, Msg: "is no HAR file: it has no log.entries"}
 	}
-	slices.SortStableFunc(h.Entries, func(a, b HARIndex) int {
-		return cmp.Or(a.Start.Compare(b.Start), cmp.Compare(a.Number, b.Number))
-	})
+	h.inOrder()
+	if len(h.Entries) > 0 {
+		h.Began = h.Entries[0].Start
+	}
 	return h, nil
 }
 
-// Read reads an entry of the index.
-func (h *HAR) Read(at HARIndex) (*HAREntry, error) {
+// rereadHAR reads an entry of the index.
+func rereadHAR(source io.ReaderAt, at TrafficIndex) (*TrafficEntry, error) {
 	raw := make([]byte, at.to-at.from)
-	if _, err := h.source.ReadAt(raw, at.from); err != nil && !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("read %s entry %d: %w", h.Path, at.Number, err)
+	if _, err := source.ReadAt(raw, at.from); err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
 	}
 	e, err := readHAREntry(raw)
 	if err != nil { // it could be read when the file was opened
-		return nil, fmt.Errorf("read %s entry %d: the file has changed: %s", h.Path, at.Number, harReason(err))
+		return nil, fmt.Errorf("the file has changed: %s", harReason(err))
 	}
-	e.HARIndex = at
 	return e, nil
 }
 
@@ -99,7 +72,7 @@ var harJSON = []jsontext.Options{jsontext.AllowDuplicateNames(true), jsontext.Al
 
 // harReader walks a file token by token.
 type harReader struct {
-	har       *HAR
+	har       *Traffic
 	dec       *jsontext.Decoder
 	base      int64 // of the decoder's offsets in the file
 	inEntries bool
@@ -179,7 +152,7 @@ func (r *harReader) entries() error {
 		}
 		last = e.End
 		e.Number, e.from, e.to = r.number, to-int64(len(raw)), to
-		r.har.Entries = append(r.har.Entries, e.HARIndex)
+		r.har.Entries = append(r.har.Entries, e.TrafficIndex)
 	}
 	_, err := r.token()
 	r.whole = err == nil
@@ -187,7 +160,7 @@ func (r *harReader) entries() error {
 }
 
 func (r *harReader) warn(format string, args ...any) {
-	r.har.Warnings = append(r.har.Warnings, fmt.Sprintf("%s: entry %d: ", r.har.Path, r.number)+fmt.Sprintf(format, args...))
+	r.har.warn(r.number, 0, format, args...)
 }
 
 func (r *harReader) token() (jsontext.Token, error) {

@@ -14,32 +14,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// HAREntry is one request and what came of it.
-type HAREntry struct {
-	HARIndex
-	Header   http.Header
-	Body     []byte
-	NoBody   bool          // the request had a body that the file does not hold
-	Wait     time.Duration // from Start to the first byte of the response
-	Status   int           // 0: no response
-	Response http.Header
-	Content  []byte // the response's body, decoded
-	Lost     int64  // the size of a response's body that the file does not hold; 0: none is missing
-	// Failed is what the program that wrote the file says of a failure, such as
-	// net::ERR_ABORTED; "" for none.
-	Failed  string
-	Sockets int // messages of a WebSocket
-}
-
-// Name is the entry's method and address, without what may be secret in it.
-func (e *HAREntry) Name() string { return e.HARIndex.Name() }
-
-// Name is the entry's method and address, without what may be secret in it.
-func (i HARIndex) Name() string {
-	u := url.URL{Scheme: i.URL.Scheme, Host: i.URL.Host, Path: i.URL.Path}
-	return i.Method + " " + u.String()
-}
-
 // harEntry is an entry as it stands in the file. Numbers are values: programs
 // write null, texts and fractions in their place.
 type harEntry struct {
@@ -97,7 +71,7 @@ type harContent struct {
 }
 
 // readHAREntry reads one entry. Start is zero where the file does not say it.
-func readHAREntry(raw []byte) (*HAREntry, error) {
+func readHAREntry(raw []byte) (*TrafficEntry, error) {
 	var file harEntry
 	if err := json.Unmarshal(raw, &file, harJSON...); err != nil {
 		return nil, err
@@ -105,7 +79,7 @@ func readHAREntry(raw []byte) (*HAREntry, error) {
 	if file.Request == nil {
 		return nil, errors.New("it has no request")
 	}
-	e := &HAREntry{Sockets: countElements(file.Sockets)}
+	e := &TrafficEntry{Sockets: countElements(file.Sockets)}
 	if err := e.readRequest(file.Request); err != nil {
 		return nil, err
 	}
@@ -119,7 +93,7 @@ func readHAREntry(raw []byte) (*HAREntry, error) {
 	return e, nil
 }
 
-func (e *HAREntry) readRequest(r *harRequest) error {
+func (e *TrafficEntry) readRequest(r *harRequest) error {
 	address, err := url.Parse(r.URL)
 	if err != nil || address.Host == "" {
 		return errors.New("its request has no url that can be read") // the text of the url may hold a key
@@ -154,7 +128,7 @@ func (e *HAREntry) readRequest(r *harRequest) error {
 	return nil
 }
 
-func (e *HAREntry) readResponse(r *harResponse) error {
+func (e *TrafficEntry) readResponse(r *harResponse) error {
 	e.Status = int(numberIn(r.Status))
 	if e.Status < 0 || e.Status > 999 {
 		e.Status = 0
@@ -192,7 +166,7 @@ func dropCoding(h http.Header, body []byte) {
 
 // readTimes finds when the request began, when its response did, and when it
 // ended. time is the sum of the timings, which stand in where it is missing.
-func (e *HAREntry) readTimes(file *harEntry) {
+func (e *TrafficEntry) readTimes(file *harEntry) {
 	e.Start = harTime(textIn(file.Started))
 	t := &file.Timings
 	wait := milliseconds(t.Blocked, t.DNS, t.Connect, t.Send, t.Wait)

@@ -17,13 +17,13 @@ func har(entries ...string) string {
 	return `{"log":{"version":"1.2","creator":{"name":"x","comment":"y"},"pages":[],"entries":[` + strings.Join(entries, ",") + `],"comment":"z"}}`
 }
 
-func openHAR(t testing.TB, text string) (*HAR, error) {
+func openHAR(t testing.TB, text string) (*Traffic, error) {
 	t.Helper()
 	return OpenHAR("x.har", strings.NewReader(text), int64(len(text)))
 }
 
 // shownHAR gives an entry in one text.
-func shownHAR(e *HAREntry) string {
+func shownHAR(e *TrafficEntry) string {
 	header := func(h http.Header) string {
 		var b strings.Builder
 		_ = h.Write(&b) // a Builder takes everything
@@ -72,7 +72,7 @@ func TestEntriesOfAllPrograms(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			h, err := openHAR(t, "\ufeff"+har(c.entry))
 			assert.NilError(t, err)
-			assert.DeepEqual(t, h.Warnings, []string(nil))
+			assert.DeepEqual(t, told(h), []string(nil))
 			assert.Equal(t, len(h.Entries), 1)
 			e, err := h.Read(h.Entries[0])
 			assert.NilError(t, err)
@@ -85,8 +85,17 @@ func harGet(at, url string) string {
 	return fmt.Sprintf(`{"startedDateTime":%q,"time":1,"request":{"method":"GET","url":%q}}`, at, url)
 }
 
+// told gives the warnings of a file.
+func told(t *Traffic) []string {
+	var out []string
+	for _, w := range t.Warnings {
+		out = append(out, w.In(t.Path))
+	}
+	return out
+}
+
 // indexed gives the index of a file, one entry a line.
-func indexed(h *HAR) string {
+func indexed(h *Traffic) string {
 	var out strings.Builder
 	for _, e := range h.Entries {
 		fmt.Fprintf(&out, "%d %s %s\n", e.Number, e.Start.Format("15:04:05"), e.Name())
@@ -115,7 +124,7 @@ func TestABrokenEntryIsAWarningAndTheRestIsRead(t *testing.T) {
 	} {
 		h, err := openHAR(t, har(good, c.entry, good))
 		assert.NilError(t, err)
-		assert.DeepEqual(t, h.Warnings, []string{"x.har: entry 2: " + c.want})
+		assert.DeepEqual(t, told(h), []string{"x.har: entry 2: " + c.want})
 		assert.Equal(t, indexed(h), "1 03:00:00 GET http://h/a\n3 03:00:00 GET http://h/a\n")
 	}
 }
@@ -123,7 +132,7 @@ func TestABrokenEntryIsAWarningAndTheRestIsRead(t *testing.T) {
 func TestAnEntryWithoutATimeFollowsTheOneBefore(t *testing.T) {
 	h, err := openHAR(t, har(harGet("yesterday", "http://h/x"), harGet("2026-01-02T03:00:00Z", "http://h/a"), harGet("", "http://h/b")))
 	assert.NilError(t, err)
-	assert.DeepEqual(t, h.Warnings, []string{
+	assert.DeepEqual(t, told(h), []string{
 		"x.har: entry 1: GET http://h/x has no startedDateTime that can be read; it is taken to follow the entry before it",
 		"x.har: entry 3: GET http://h/b has no startedDateTime that can be read; it is taken to follow the entry before it",
 	})
@@ -145,7 +154,7 @@ func TestAFileThatBreaksOffKeepsWhatStandsBefore(t *testing.T) {
 	h, err := openHAR(t, whole[:len(whole)-3])
 	assert.NilError(t, err)
 	assert.Assert(t, h.Torn == nil)
-	assert.DeepEqual(t, h.Warnings, []string{fmt.Sprintf("x.har: breaks off after its last entry, at byte %d: unexpected end of the file", len(whole)-3)})
+	assert.DeepEqual(t, told(h), []string{fmt.Sprintf("x.har: breaks off after its last entry, at byte %d: unexpected end of the file", len(whole)-3)})
 	assert.Equal(t, indexed(h), "1 03:00:00 GET http://h/a\n2 03:00:00 GET http://h/b\n")
 }
 
@@ -180,18 +189,22 @@ func (d failingDisk) ReadAt(p []byte, off int64) (int, error) {
 	return d.ReaderAt.ReadAt(p, off)
 }
 
+// changingDisk holds another text later.
+type changingDisk struct{ io.ReaderAt }
+
 func TestADiskThatFailsIsNoTornFile(t *testing.T) {
 	text := har(harGet("2026-01-02T03:00:00Z", "http://h/a"))
 	for _, from := range []int64{0, 10} {
 		_, err := OpenHAR("x.har", failingDisk{strings.NewReader(text), from}, int64(len(text)))
 		assert.Error(t, err, "read x.har: i/o error")
 	}
-	h, err := openHAR(t, text)
+	disk := &changingDisk{strings.NewReader(text)}
+	h, err := OpenHAR("x.har", disk, int64(len(text)))
 	assert.NilError(t, err)
-	h.source = failingDisk{h.source, 0}
+	disk.ReaderAt = failingDisk{disk.ReaderAt, 0}
 	_, err = h.Read(h.Entries[0])
 	assert.Error(t, err, "read x.har entry 1: i/o error")
-	h.source = strings.NewReader(strings.Repeat(" ", len(text)))
+	disk.ReaderAt = strings.NewReader(strings.Repeat(" ", len(text)))
 	_, err = h.Read(h.Entries[0])
 	assert.Error(t, err, "read x.har entry 1: the file has changed: unexpected end of the file")
 }

@@ -13,7 +13,19 @@ import (
 // gives File.End == nil and no error, and an unfinished last line of it is
 // left out (File.Torn). The File shares memory with data.
 func Parse(path string, data []byte) (*File, error) {
+	return parse(newReader(path), path, data)
+}
+
+// ParseLean does the same for a file that is only judged: messages that refer
+// to a tool line have no Raw, which is half of the memory of a long session. The
+// File cannot be replayed or written.
+func ParseLean(path string, data []byte) (*File, error) {
 	r := newReader(path)
+	r.lean = true
+	return parse(r, path, data)
+}
+
+func parse(r *reader, path string, data []byte) (*File, error) {
 	r.ahead = newAhead()
 	defer close(r.ahead.queue)
 	if err := r.readLines(path, data); err != nil {
@@ -36,6 +48,7 @@ type reader struct {
 	places   map[runtime.Place]int // line of each exchange
 	pending  []*pending
 	ahead    *ahead // nil: nothing is decoded ahead
+	lean     bool   // see ParseLean
 }
 
 // definition is a system or tools line.
@@ -64,21 +77,17 @@ func (r *reader) readLines(path string, data []byte) error {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return emptyFile(path)
 	}
-	for number, text := range splitLines(data) {
-		body := bytes.TrimRight(text, "\r\n")
-		if len(body) == 0 {
-			return &SyntaxError{File: path, Line: number, Msg: "blank line", Fix: "remove it"}
-		}
-		l, err := scan(path, number, body)
-		if err != nil {
-			unfinished := l.torn && len(body) == len(text)
-			if unfinished && r.headed && r.file.End == nil {
-				r.file.Torn = number
+	scanned, stop := scanAhead(path, data, r.lean)
+	defer stop()
+	for s := range scanned {
+		if s.err != nil {
+			if s.unfinished && r.headed && r.file.End == nil {
+				r.file.Torn = s.number
 				return nil
 			}
-			return err
+			return s.err
 		}
-		if err := r.readLine(l); err != nil {
+		if err := r.readLine(s.line); err != nil {
 			return err
 		}
 	}
@@ -150,6 +159,7 @@ func (r *reader) readHeader(l *line) {
 	h.SubUpstream = l.optString("sub-upstream")
 	h.Env = l.env()
 	h.Recorded = l.optString("recorded")
+	h.Imported = l.optString("imported")
 	h.By = l.needString("by")
 	h.Extra = l.extra()
 	r.authored = h.By == Authored

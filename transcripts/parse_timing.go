@@ -11,7 +11,7 @@ func (r *reader) readTiming(l *line) {
 		l.failed("a second timing line")
 		return
 	}
-	t := &Timing{}
+	t := &Timing{Clock: l.optString("clock")}
 	value := l.value("exchanges")
 	if l.of("exchanges", value, '[') {
 		for _, element := range elements(value) {

@@ -159,6 +159,7 @@ type resolver struct {
 	calls  map[callKey]*Call
 	last   map[runtime.Path]*pending // each agent's last exchange so far
 	places map[string]*pending       // by AGENT#TURN, the last try so far
+	lean   bool                      // see ParseLean
 }
 
 func (r *reader) resolve() error {
@@ -166,6 +167,7 @@ func (r *reader) resolve() error {
 		calls:  r.calls,
 		last:   map[runtime.Path]*pending{},
 		places: map[string]*pending{},
+		lean:   r.lean,
 	}
 	for _, p := range r.pending {
 		x, last := p.exchange, v.last[p.exchange.Agent]
@@ -276,7 +278,11 @@ func (v *resolver) messages(entries []entry, own runtime.Path, answered *pending
 			if c == nil {
 				return nil, fmt.Sprintf("[%d]: there is no tool line for call %s.%d", i, place(agent, turn), call)
 			}
-			list = append(list, runtime.ToolMessage(c.ID, c.Result))
+			if v.lean {
+				list = append(list, runtime.Message{Role: runtime.RoleTool, Content: c.Result, CallID: c.ID})
+			} else {
+				list = append(list, runtime.ToolMessage(c.ID, c.Result))
+			}
 		default:
 			list = append(list, e.message)
 		}

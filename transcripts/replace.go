@@ -5,6 +5,10 @@ import (
 	"path/filepath"
 )
 
+// Replace writes a whole transcript: whatever happens, there is the old file or
+// the new one.
+func Replace(path string, data []byte) error { return replaceFile(path, data) }
+
 // replaceFile puts data at path so that there is always the old file or the
 // new one, also after a power cut.
 func replaceFile(path string, data []byte) (err error) {

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/tapetree/tapetree/runtime"
@@ -100,13 +101,14 @@ func (s *sessionBuilder) build() ([]*runtime.Run, error) {
 	slices.SortFunc(paths, func(a, b runtime.Path) int {
 		return cmp.Or(slices.Compare(order.agent(a), order.agent(b)), cmp.Compare(a, b))
 	})
+	made, err := s.runs(paths)
+	if err != nil {
+		return nil, err
+	}
 	runs := map[runtime.Path]*runtime.Run{}
 	var roots []*runtime.Run
-	for _, path := range paths {
-		run, err := s.run(path)
-		if err != nil {
-			return nil, err
-		}
+	for i, path := range paths {
+		run := made[i]
 		runs[path] = run
 		if parent, turn, call := startedBy(path); parent != "" {
 			hang(runs[parent], run, turn, call)
@@ -169,6 +171,28 @@ func taskTitle(arguments string) string {
 		}
 	}
 	return ""
+}
+
+// runs builds the agents' runs, several at once: nothing of one is in another.
+// Of several errors the first agent's is returned.
+func (s *sessionBuilder) runs(paths []runtime.Path) ([]*runtime.Run, error) {
+	made, failed := make([]*runtime.Run, len(paths)), make([]error, len(paths))
+	var group sync.WaitGroup
+	slots := make(chan struct{}, 4)
+	for i, path := range paths {
+		slots <- struct{}{}
+		group.Go(func() {
+			made[i], failed[i] = s.run(path)
+			<-slots
+		})
+	}
+	group.Wait()
+	for _, err := range failed {
+		if err != nil {
+			return nil, err
+		}
+	}
+	return made, nil
 }
 
 // run builds one agent's run without its children.

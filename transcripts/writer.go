@@ -23,6 +23,7 @@ var ErrEmpty = errors.New("no exchange was recorded, nothing was written")
 // goroutines. After a failed write every method returns that failure.
 type Writer struct {
 	path     string // of the transcript
+	inMemory bool   // no file is written
 	leftover string
 
 	mu      sync.Mutex
@@ -50,6 +51,17 @@ func Create(path string, h Header) (*Writer, error) {
 	if err := w.append(w.coder.header(&h)); err != nil {
 		w.remove()
 		w.release()
+		return nil, err
+	}
+	return w, nil
+}
+
+// CreateInMemory is Create for a transcript that no file is to hold: Close only
+// returns it, and path only names it.
+func CreateInMemory(path string, h Header) (*Writer, error) {
+	w := &Writer{path: path, inMemory: true, file: &File{Path: path, Header: h}, check: newReader(path)}
+	w.coder = newCoder(w.file)
+	if err := w.append(w.coder.header(&h)); err != nil {
 		return nil, err
 	}
 	return w, nil
@@ -179,6 +191,9 @@ func (w *Writer) append(lines []byte) error {
 		w.err = fmt.Errorf("record a line that could not be read again: %w", err)
 		return w.err
 	}
+	if w.inMemory {
+		return nil
+	}
 	n, err := w.partial.Write(lines)
 	if err == nil {
 		w.size += int64(n)
@@ -216,6 +231,9 @@ func (w *Writer) Close(t *Timing, e *End) (*File, error) {
 	file, err := Parse(w.path, data)
 	if err != nil {
 		return nil, fmt.Errorf("write %s: %w; the recording is kept in %s", w.path, err, w.partialPath())
+	}
+	if w.inMemory {
+		return file, nil
 	}
 	if err := replaceFile(w.path, data); err != nil {
 		return nil, fmt.Errorf("write %s: %w; the recording is kept in %s", w.path, reason(err), w.partialPath())
@@ -279,6 +297,9 @@ func (w *Writer) Keep() (string, error) {
 
 // remove deletes the partial file, still under the lock.
 func (w *Writer) remove() {
+	if w.inMemory {
+		return
+	}
 	_ = w.partial.Close() // its content is in place, or there is none
 	w.partial = nil
 	_ = os.Remove(w.partialPath()) // what stays is set aside by the next Create

@@ -24,15 +24,17 @@ const (
 
 // knows lists which of our packages each package may import, tests aside.
 var knows = map[string][]string{
-	"runtime":            {},
-	"runtime/tools":      {"runtime"},
-	"runtime/profiles":   {"runtime", "runtime/tools"},
-	"transcripts":        {"runtime"},
-	"record":             {"runtime", "transcripts", "record/attribution"},
-	"record/attribution": {"runtime"},
-	"internal/agentcmd":  {"internal/files"},
-	"golden":             {"runtime", "transcripts", "record", "internal/files"},
-	"scenarios":          {"runtime", "runtime/tools", "runtime/profiles", "transcripts", "record", "record/attribution", "record/proxy", "golden", "internal/agentcmd", "internal/files", "internal/prices", "internal/suggest"},
+	"runtime":             {},
+	"runtime/tools":       {"runtime"},
+	"runtime/profiles":    {"runtime", "runtime/tools"},
+	"transcripts":         {"runtime"},
+	"transcripts/imports": {"runtime", "transcripts"},
+	"record":              {"runtime", "transcripts", "record/attribution"},
+	"record/attribution":  {"runtime"},
+	"internal/agentcmd":   {"internal/files"},
+	"golden":              {"runtime", "transcripts", "record", "internal/files"},
+	"golden/diff":         {"runtime", "transcripts", "record", "golden"},
+	"scenarios":           {"runtime", "runtime/tools", "runtime/profiles", "transcripts", "record", "record/attribution", "record/proxy", "golden", "internal/agentcmd", "internal/files", "internal/prices", "internal/suggest"},
 }
 
 // top lists what may stand at the top of the repository.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/tapetree/tapetree/internal/files"
+	"github.com/tapetree/tapetree/internal/histories"
 	"github.com/tapetree/tapetree/scenarios"
 	"github.com/tapetree/tapetree/transcripts"
 )
@@ -72,7 +73,7 @@ func exitCode(err error) int {
 		return exitOK
 	case errors.As(err, &fixed):
 		return fixed.code
-	case errors.As(err, &usage), errors.Is(err, scenarios.ErrBadInput), errors.Is(err, files.ErrBad):
+	case errors.As(err, &usage), errors.Is(err, scenarios.ErrBadInput), errors.Is(err, files.ErrBad), errors.Is(err, histories.ErrUnknown):
 		return exitUsage
 	case errors.Is(err, scenarios.ErrCannotRun):
 		return exitCannotRun

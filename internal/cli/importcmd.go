@@ -7,11 +7,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/tapetree/tapetree/internal/files"
+	"github.com/tapetree/tapetree/internal/histories"
 	"github.com/tapetree/tapetree/record"
 	"github.com/tapetree/tapetree/record/attribution"
 	"github.com/tapetree/tapetree/runtime"
@@ -25,25 +25,27 @@ type importOptions struct {
 	together        bool
 	replace         bool
 	ignoreHeaders   bool
+
+	used map[string]bool // names that this command has given
 }
 
 func (a *app) importCommand() *cobra.Command {
-	o := &importOptions{}
+	o := &importOptions{used: map[string]bool{}}
 	cmd := &cobra.Command{
-		Use:   "import FILE.har",
-		Short: "Turn recorded web traffic into transcripts of agents and subagents",
-		Long: `Reads a HAR file, as browsers, mitmproxy and Charles write them, finds out which
-agent each request for a model answer belongs to, and writes a transcript, a
-scenario and a golden history below --to, one set for each upstream. Answers
-that came as a stream or that failed are kept as they were; secrets and paths
-are replaced; what a transcript cannot hold is named.
+		Use:   "import FILE…",
+		Short: "Turn recorded traffic and other programs' histories into transcripts",
+		Long: `Reads files of recorded traffic (HAR, as browsers, mitmproxy and Charles write
+it; cassettes of go-vcr, x/vcr and vcrpy; httprr traces), finds out which agent
+each request for a model answer belongs to, and writes a transcript, a scenario
+and a golden history below --to, one set for each upstream. Answers that came as
+a stream or that failed are kept as they were. Histories that other programs keep
+become transcripts too: each answer an exchange. Secrets and paths are replaced;
+what a transcript cannot hold is named. What a file is, its content says; it may
+be packed with gzip. Of a folder, every file below it is read.
 
 NAME is the file's name. The same file gives the same transcript.`,
-		Example: "  tapetree import session.har --to .\n  tapetree replay session",
-		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			return []string{"har"}, cobra.ShellCompDirectiveFilterFileExt
-		},
-		RunE: a.wrap(func(cmd *cobra.Command, args []string) error { return a.importHAR(cmd.Context(), o, args) }),
+		Example: "  tapetree import session.har --to .\n  tapetree replay session\n  tapetree import testdata/cassettes --to project",
+		RunE:    a.wrap(func(cmd *cobra.Command, args []string) error { return a.importFiles(cmd.Context(), o, args) }),
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&o.to, "to", "", "the `folder` that holds, or will hold, scenarios, transcripts and golden; else that of --dir")
@@ -56,38 +58,110 @@ NAME is the file's name. The same file gives the same transcript.`,
 	return cmd
 }
 
-func (a *app) importHAR(ctx context.Context, o *importOptions, args []string) error {
-	if len(args) != 1 {
-		return usagef("import takes one HAR file")
+// importFiles imports file after file. One that is refused does not stop the
+// others.
+func (a *app) importFiles(ctx context.Context, o *importOptions, args []string) error {
+	if len(args) == 0 {
+		return usagef("import takes a file of recorded traffic or a history, or several")
 	}
 	if o.to != "" {
 		a.dir = o.to
 	}
-	if o.name == "" {
-		o.name = nameFor(args[0])
-	}
-	if err := checkName(o.name); err != nil {
-		return err
+	if o.name != "" {
+		if err := checkName(o.name); err != nil {
+			return err
+		}
 	}
 	if err := a.checkFolders(); err != nil {
 		return err
 	}
-	file, size, err := openHAR(args[0])
+	var list []string
+	for _, arg := range args {
+		found, err := histories.Files(arg)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return badInput("there is no file %s", arg)
+		case err != nil:
+			return err
+		case len(found) == 0:
+			return badInput("there is no file below %s", arg)
+		}
+		list = append(list, found...)
+	}
+	if len(list) == 1 {
+		return a.importFile(ctx, o, list[0])
+	}
+	if o.name != "" {
+		return usagef("--name is for one file, and these are %d", len(list))
+	}
+	code := exitOK
+	for _, path := range list {
+		err := a.importFile(ctx, o, path)
+		if ctx.Err() != nil {
+			return err
+		}
+		if silentError, ok := errors.AsType[*exitError](err); err != nil && (!ok || silentError.err != nil) {
+			fmt.Fprintf(a.err, "tapetree: %s\n", oneLine(a.secrets().Mask(err.Error())))
+		}
+		code = worse(code, exitCode(err))
+	}
+	return silent(code)
+}
+
+// worse is the code of the two that a person must see: bad input before what
+// could not run, and that before findings.
+func worse(a, b int) int {
+	rank := map[int]int{exitFindings: 1, exitCannotRun: 2, exitUsage: 3}
+	if rank[b] > rank[a] {
+		return b
+	}
+	return a
+}
+
+// importFile imports one file of any format.
+func (a *app) importFile(ctx context.Context, o *importOptions, path string) error {
+	name := o.nameOf(path)
+	har, err := histories.IsHAR(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return badInput("there is no file %s", path)
+	case err != nil:
+		return fmt.Errorf("read %s: %w", path, files.Reason(err))
+	case har: // it may be larger than memory
+		file, size, err := openHAR(path)
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		traffic, err := transcripts.OpenHAR(path, file, size)
+		if err != nil {
+			return err
+		}
+		return a.importTraffic(ctx, o, traffic, name)
+	}
+	data, err := histories.Load(path)
 	if err != nil {
 		return err
 	}
-	defer file.Close()
-	h, err := transcripts.OpenHAR(args[0], file, size)
+	traffic, err := histories.OpenTraffic(path, data)
 	if err != nil {
 		return err
 	}
+	if traffic != nil {
+		return a.importTraffic(ctx, o, traffic, name)
+	}
+	return a.importHistories(ctx, o, path, data, name)
+}
+
+// importTraffic imports recorded traffic, which has times and requests.
+func (a *app) importTraffic(ctx context.Context, o *importOptions, h *transcripts.Traffic, base string) error {
 	source := scenarios.DirSource(a.dir)
 	names := map[string]string{} // by transcript
-	imported, err := record.ImportHAR(ctx, h, record.HAROptions{
+	imported, err := record.ImportTraffic(ctx, h, record.TrafficOptions{
 		Fold: o.folder(), Redact: a.secrets(), Attribute: attribution.Options{IgnoreSessionHeaders: o.ignoreHeaders},
 		By: "tapetree " + version(), Together: o.together,
 		Path: func(host string, several bool) (string, error) {
-			name := o.name
+			name := base
 			if several {
 				name += "-" + strings.Trim(notInName.ReplaceAllString(host, "-"), "-.")
 			}
@@ -100,7 +174,7 @@ func (a *app) importHAR(ctx context.Context, o *importOptions, args []string) er
 	if err != nil {
 		return endedEarly(ctx, err)
 	}
-	return a.judgeImported(ctx, source, h, imported, names)
+	return a.judgeTraffic(ctx, source, h, imported, names)
 }
 
 // free refuses a path that is taken.
@@ -129,24 +203,6 @@ func openHAR(path string) (*os.File, int64, error) {
 	return file, info.Size(), nil
 }
 
-var (
-	notInName  = regexp.MustCompile(`[^a-z0-9._-]+`)
-	notAtStart = regexp.MustCompile(`^[^a-z0-9]+`)
-)
-
-// nameFor makes a scenario's name of a file's.
-func nameFor(path string) string {
-	name := strings.ToLower(filepath.Base(path))
-	for _, ending := range []string{".har", ".json"} {
-		name = strings.TrimSuffix(name, ending)
-	}
-	name = strings.TrimRight(notInName.ReplaceAllString(name, "-"), "-.")
-	if name = notAtStart.ReplaceAllString(name, ""); name == "" {
-		return "imported"
-	}
-	return name
-}
-
 // folder replaces the paths of the machine that the agents ran on.
 func (o *importOptions) folder() *runtime.Folder {
 	home := o.home
@@ -161,81 +217,4 @@ func (o *importOptions) folder() *runtime.Folder {
 		}
 	}
 	return runtime.NewFolder(workspace, []string{os.TempDir()}, []string{home})
-}
-
-// sayImported names what could not be read or kept. Warnings are said also with
-// --quiet.
-func (a *app) sayImported(h *transcripts.HAR, imported *record.HARImport) {
-	for _, warning := range h.Warnings {
-		fmt.Fprintf(a.err, "warning: %s\n", oneLine(a.secrets().Mask(warning)))
-	}
-	for _, warning := range imported.Warnings {
-		fmt.Fprintf(a.err, "warning: %s: %s\n", h.Path, oneLine(a.secrets().Mask(warning)))
-	}
-	if len(imported.LeftOut) > 0 {
-		a.say("left out, as no part of a session:")
-	}
-	for _, left := range imported.LeftOut {
-		a.say("  %s", oneLine(a.secrets().Mask(left)))
-	}
-}
-
-// judgeImported writes scenarios and golden histories, and says how each
-// transcript replays.
-func (a *app) judgeImported(ctx context.Context, source scenarios.Source, h *transcripts.HAR, imported *record.HARImport, names map[string]string) error {
-	code := exitOK
-	if imported.Hidden > 0 {
-		code = exitFindings
-		fmt.Fprintf(a.err, "warning: %s: turns of agents are hidden: of %s for a model answer the file does not hold what was asked\n", h.Path, plural(imported.Hidden, "request"))
-	}
-	for _, f := range imported.Transcripts {
-		name := names[f.Path]
-		a.say("wrote %s: %s of %s", f.Path, plural(len(f.Exchanges), "exchange"), plural(countAgents(f), "agent"))
-		if err := a.importedScenario(source, name, h.Path); err != nil {
-			return err
-		}
-		result := scenarios.ReplayTape(ctx, source, name, true)
-		if result.Wrote != "" {
-			a.say("wrote %s", result.Wrote)
-		}
-		switch result.Status {
-		case scenarios.Error:
-			return fmt.Errorf("imported, but %s cannot be replayed: %w", f.Path, result.Err)
-		case scenarios.Pass:
-			a.say("replay it with: tapetree replay %s%s", name, a.dirFlag())
-		default:
-			code = exitFindings
-			fmt.Fprintf(a.err, "imported, but the replay has findings; look at it with `tapetree replay %s%s`:\n", name, a.dirFlag())
-			for _, f := range reported(result).Findings {
-				fmt.Fprintf(a.err, "  %s\n", oneLine(a.secrets().Mask(f.String())))
-			}
-		}
-	}
-	if h.Torn != nil {
-		return &exitError{exitFindings, h.Torn}
-	}
-	return silent(code)
-}
-
-// importedScenario writes the scenario of an imported transcript, unless there
-// is one.
-func (a *app) importedScenario(source scenarios.Source, name, from string) error {
-	path := source.ScenarioPath(name)
-	if _, err := os.Lstat(path); err == nil {
-		return nil
-	}
-	comment := fmt.Sprintf("# Imported from %s.\n", oneLine(filepath.Base(from)))
-	if err := writeFile(path, []byte(comment)); err != nil {
-		return err
-	}
-	a.say("wrote %s", path)
-	return nil
-}
-
-func countAgents(f *transcripts.File) int {
-	agents := map[runtime.Path]bool{}
-	for _, e := range f.Exchanges {
-		agents[e.Agent] = true
-	}
-	return len(agents)
 }

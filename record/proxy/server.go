@@ -111,6 +111,9 @@ func Serve(listener net.Listener, sessions Sessions, o ServerOptions) *Server {
 // URL is where the server is reached, without a path.
 func (s *Server) URL() string { return "http://" + s.listener.Addr().String() }
 
+// Loopback reports that only this machine can reach the server.
+func (s *Server) Loopback() bool { return s.loopback }
+
 // Done is closed when the server takes no more connections; Err then says why,
 // nil if it was shut down.
 func (s *Server) Done() <-chan struct{} { return s.served }

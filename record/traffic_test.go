@@ -79,7 +79,7 @@ func (c harCall) entry(t *testing.T) json.RawMessage {
 }
 
 // openCalls makes a HAR of the calls, in the order given.
-func openCalls(t *testing.T, calls ...harCall) *transcripts.HAR {
+func openCalls(t *testing.T, calls ...harCall) *transcripts.Traffic {
 	t.Helper()
 	var entries []string
 	for _, c := range calls {
@@ -93,7 +93,7 @@ func openCalls(t *testing.T, calls ...harCall) *transcripts.HAR {
 
 // importCalls imports into a folder of its own and returns what was written, by
 // name.
-func importCalls(t *testing.T, o HAROptions, calls ...harCall) (*HARImport, map[string]string, error) {
+func importCalls(t *testing.T, o TrafficOptions, calls ...harCall) (*TrafficImport, map[string]string, error) {
 	t.Helper()
 	dir := t.TempDir()
 	o.By = "tapetree test"
@@ -103,7 +103,7 @@ func importCalls(t *testing.T, o HAROptions, calls ...harCall) (*HARImport, map[
 		}
 		return filepath.Join(dir, "agents.jsonl"), nil
 	}
-	out, err := ImportHAR(t.Context(), openCalls(t, calls...), o)
+	out, err := ImportTraffic(t.Context(), openCalls(t, calls...), o)
 	written := map[string]string{}
 	entries, readErr := os.ReadDir(dir)
 	assert.NilError(t, readErr)
@@ -162,7 +162,7 @@ func harFamily() []harCall {
 
 func TestAFamilyThatOverlaps(t *testing.T) {
 	fold := runtime.NewFolder([]string{"/home/alice/ws"}, nil, []string{"/home/alice"})
-	out, written, err := importCalls(t, HAROptions{Fold: fold}, append(harFamily(),
+	out, written, err := importCalls(t, TrafficOptions{Fold: fold}, append(harFamily(),
 		harCall{at: 5, took: 1, method: http.MethodGet, url: "https://api.example/v1/models", status: 200, content: `{"data":[]}`},
 		harCall{at: 1, took: 1, method: http.MethodOptions, url: harChat, status: 204},
 		harCall{at: 2, took: 1, method: http.MethodGet, url: "https://api.example/index.html?key=secret", status: 200, content: "<html>"},
@@ -171,7 +171,7 @@ func TestAFamilyThatOverlaps(t *testing.T) {
 		harCall{at: 700, took: 9, url: harChat, request: harAsk(true, harSays("user", "never mind")), failed: "net::ERR_ABORTED"},
 	)...)
 	assert.NilError(t, err)
-	assert.DeepEqual(t, out.Warnings, []string(nil))
+	assert.DeepEqual(t, out.Warnings, []transcripts.Warning(nil))
 	assert.DeepEqual(t, out.LeftOut, []string{
 		"entry 7: OPTIONS https://api.example/v1/chat/completions: it is between browser or proxy and server",
 		"entry 8: GET https://api.example/index.html: not below https://api.example/v1",
@@ -187,17 +187,17 @@ func TestAFamilyThatOverlaps(t *testing.T) {
 // file is of no account.
 func TestTheSameFileGivesTheSameBytes(t *testing.T) {
 	calls := harFamily()
-	_, first, err := importCalls(t, HAROptions{}, calls...)
+	_, first, err := importCalls(t, TrafficOptions{}, calls...)
 	assert.NilError(t, err)
 	calls[0], calls[2], calls[4] = calls[4], calls[0], calls[2]
-	_, second, err := importCalls(t, HAROptions{}, calls...)
+	_, second, err := importCalls(t, TrafficOptions{}, calls...)
 	assert.NilError(t, err)
 	assert.DeepEqual(t, first, second)
 }
 
 func TestAnswersThatFailedOrAreLost(t *testing.T) {
 	ask := func(text string) string { return harAsk(true, harSays("user", text)) }
-	out, written, err := importCalls(t, HAROptions{},
+	out, written, err := importCalls(t, TrafficOptions{},
 		harCall{at: 0, took: 10, url: harChat, request: ask("dial"), failed: "net::ERR_CONNECTION_REFUSED"},
 		harCall{at: 100, took: 10, url: harChat, request: ask("timeout"), failed: "net::ERR_TIMED_OUT"},
 		harCall{at: 200, took: 10, url: harChat, request: ask("tls"), failed: "net::ERR_CERT_AUTHORITY_INVALID"},
@@ -216,11 +216,11 @@ func TestAnswersThatFailedOrAreLost(t *testing.T) {
 	)
 	assert.NilError(t, err)
 	assert.DeepEqual(t, out.LeftOut, []string(nil))
-	assert.DeepEqual(t, out.Warnings, []string{
-		"entry 8: POST https://api.example/v1/chat/completions: the file does not hold the body of the answer (77 bytes), so it is kept as one that broke off",
-		"entry 10: POST https://api.example/v1/chat/completions: what was asked is no whole JSON (36 bytes), so it is kept as a request of no agent",
-		"entry 11: POST https://api.example/v1/chat/completions: left out, for the file does not hold what was asked",
-		`entry 12: POST https://api.example/v1/chat/completions: left out: header X-Tapetree-Agent: "nobody" is no agent path, as in root/2.1`,
+	assert.DeepEqual(t, out.Warnings, []transcripts.Warning{
+		{Msg: "entry 8: POST https://api.example/v1/chat/completions: the file does not hold the body of the answer (77 bytes), so it is kept as one that broke off"},
+		{Msg: "entry 10: POST https://api.example/v1/chat/completions: what was asked is no whole JSON (36 bytes), so it is kept as a request of no agent"},
+		{Msg: "entry 11: POST https://api.example/v1/chat/completions: left out, for the file does not hold what was asked"},
+		{Msg: `entry 12: POST https://api.example/v1/chat/completions: left out: header X-Tapetree-Agent: "nobody" is no agent path, as in root/2.1`},
 	})
 	assert.Equal(t, out.Hidden, 2)
 	golden.Assert(t, written["agents.jsonl"], "har-failures.jsonl")
@@ -233,20 +233,20 @@ func TestAnotherWireAtAnotherUpstream(t *testing.T) {
 		harCall{at: 300, took: 100, url: "https://messages.example/v1/messages",
 			request: `{"model":"c","max_tokens":9,"system":"You look.","messages":[{"role":"user","content":"Look for errors in the file one.go and report them."}]}`,
 			status:  200, content: `{"type":"message","role":"assistant","content":[{"type":"text","text":"one is fine"}],"stop_reason":"end_turn"}`})
-	out, written, err := importCalls(t, HAROptions{}, calls...)
+	out, written, err := importCalls(t, TrafficOptions{}, calls...)
 	assert.NilError(t, err)
 	assert.Equal(t, len(out.Transcripts), 2)
 	golden.Assert(t, written["agents-api.example.jsonl"], "har-upstream-1.jsonl")
 	golden.Assert(t, written["agents-messages.example.jsonl"], "har-upstream-2.jsonl")
 
-	out, written, err = importCalls(t, HAROptions{Together: true}, calls...)
+	out, written, err = importCalls(t, TrafficOptions{Together: true}, calls...)
 	assert.NilError(t, err)
 	assert.Equal(t, len(out.Transcripts), 1)
 	golden.Assert(t, written["agents.jsonl"], "har-together.jsonl")
 }
 
 func TestAFileWithoutModelRequestsWritesNothing(t *testing.T) {
-	out, written, err := importCalls(t, HAROptions{}, harCall{method: http.MethodGet, url: "https://api.example/v1/models", status: 200})
+	out, written, err := importCalls(t, TrafficOptions{}, harCall{method: http.MethodGet, url: "https://api.example/v1/models", status: 200})
 	assert.ErrorIs(t, err, transcripts.ErrEmpty)
 	assert.Error(t, err, "import agents.har: it holds no request for a model answer: no exchange was recorded, nothing was written")
 	assert.DeepEqual(t, out.LeftOut, []string{"entry 1: GET https://api.example/v1/models: not to an upstream that was asked for a model answer"})
@@ -255,7 +255,7 @@ func TestAFileWithoutModelRequestsWritesNothing(t *testing.T) {
 
 func TestAPathThatIsRefusedEndsTheImport(t *testing.T) {
 	refused := errors.New("taken")
-	_, err := ImportHAR(t.Context(), openCalls(t, harFamily()...), HAROptions{Path: func(host string, several bool) (string, error) {
+	_, err := ImportTraffic(t.Context(), openCalls(t, harFamily()...), TrafficOptions{Path: func(host string, several bool) (string, error) {
 		assert.Equal(t, fmt.Sprint(host, several), "api.examplefalse")
 		return "", refused
 	}})
@@ -266,7 +266,7 @@ func TestAnImportThatIsInterruptedKeepsWhatItHas(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	path := filepath.Join(t.TempDir(), "agents.jsonl")
-	_, err := ImportHAR(ctx, openCalls(t, harFamily()...), HAROptions{Path: func(string, bool) (string, error) { return path, nil }})
+	_, err := ImportTraffic(ctx, openCalls(t, harFamily()...), TrafficOptions{Path: func(string, bool) (string, error) { return path, nil }})
 	assert.ErrorIs(t, err, context.Canceled)
 	assert.ErrorContains(t, err, "what was finished is in "+path+".partial")
 }
@@ -275,7 +275,7 @@ func TestAnImportThatIsInterruptedKeepsWhatItHas(t *testing.T) {
 // order of the file, whatever stands around them.
 func TestMomentsOfEntriesThatTakeNoTime(t *testing.T) {
 	h := openCalls(t, harCall{at: 10, url: harChat}, harCall{at: 10, url: harChat}, harCall{at: 0, took: 11, url: harChat}, harCall{at: 10, took: 5, url: harChat})
-	g := &harGroup{entries: h.Entries}
+	g := &trafficGroup{entries: h.Entries}
 	var got []string
 	for _, m := range g.moments() {
 		got = append(got, fmt.Sprintf("%d%s", g.entries[m.entry].Number, map[bool]string{false: " begins", true: " ends"}[m.end]))

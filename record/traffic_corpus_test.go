@@ -52,7 +52,7 @@ func TestTheCorpusAsHARFiles(t *testing.T) {
 			h, err := transcripts.OpenHAR("corpus.har", strings.NewReader(text), int64(len(text)))
 			assert.NilError(t, err)
 			path := filepath.Join(t.TempDir(), "corpus.jsonl")
-			out, err := ImportHAR(t.Context(), h, HAROptions{
+			out, err := ImportTraffic(t.Context(), h, TrafficOptions{
 				Attribute: attribution.Options{IgnoreSessionHeaders: true},
 				Path:      func(string, bool) (string, error) { return path, nil },
 			})

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/tls"
@@ -10,10 +11,12 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/tapetree/tapetree/runtime"
 	"github.com/tapetree/tapetree/transcripts"
@@ -40,7 +43,7 @@ const (
 const harGrain = time.Millisecond
 
 // moments lists beginnings and ends in the order of the clock.
-func (g *harGroup) moments() []moment {
+func (g *trafficGroup) moments() []moment {
 	var all []moment
 	for i, e := range g.entries {
 		begin, end := moment{e.Start, i, false, rankBegin}, moment{e.End.Add(-harGrain), i, true, rankEnd}
@@ -56,21 +59,29 @@ func (g *harGroup) moments() []moment {
 }
 
 // play sends one group through a recorder.
-func (out *HARImport) play(ctx context.Context, h *transcripts.HAR, g *harGroup, o HAROptions) (*transcripts.File, error) {
+// Which entry each exchange came from is returned with the transcript.
+func (out *TrafficImport) play(ctx context.Context, h *transcripts.Traffic, g *trafficGroup, o TrafficOptions) (*transcripts.File, map[runtime.Place]transcripts.TrafficIndex, error) {
 	upstream := o.Redact.URL(g.base)
 	if o.Together { // the recorder tells the first agent's upstream from the others'
 		upstream = ""
 	}
-	writer, err := transcripts.Create(g.path, transcripts.Header{
-		Name: strings.TrimSuffix(filepath.Base(g.path), ".jsonl"), Upstream: upstream,
-		Recorded: g.entries[0].Start.Format(time.RFC3339), By: o.By,
-	})
-	if err != nil {
-		return nil, err
+	header := transcripts.Header{
+		Name: strings.TrimSuffix(filepath.Base(g.path), ".jsonl"), Upstream: upstream, By: o.By,
 	}
-	p := &harPlayer{out: out, har: h, group: g, open: map[int]*http.Response{}, now: g.entries[0].Start}
+	if !h.Began.IsZero() {
+		header.Recorded = g.entries[0].Start.Format(time.RFC3339)
+	}
+	create := transcripts.Create
+	if o.InMemory {
+		create = transcripts.CreateInMemory
+	}
+	writer, err := create(g.path, header)
+	if err != nil {
+		return nil, nil, err
+	}
+	p := &trafficPlayer{out: out, traffic: h, group: g, writer: writer, open: map[int]*http.Response{}, now: g.entries[0].Start}
 	recorder := NewRecorder(writer, RecorderOptions{
-		Fold: o.Fold, Redact: o.Redact, Attribute: &o.Attribute, Now: func() time.Time { return p.now },
+		Fold: o.Fold, Redact: o.Redact, Attribute: &o.Attribute, Now: func() time.Time { return p.now }, Sequence: !h.Timed,
 	})
 	p.transport = recorder.Transport(p)
 	for _, m := range g.moments() {
@@ -79,26 +90,52 @@ func (out *HARImport) play(ctx context.Context, h *transcripts.HAR, g *harGroup,
 		}
 		if err != nil {
 			kept, _ := writer.Keep() // it fails with what failed before, which is told
-			return nil, fmt.Errorf("%w; what was finished is in %s", err, kept)
+			if !o.InMemory {
+				err = fmt.Errorf("%w; what was finished is in %s", err, kept)
+			}
+			return nil, nil, err
 		}
+		p.place(m.entry)
 	}
-	return recorder.Close()
+	file, err := recorder.Close()
+	return file, p.places(), err
 }
 
-// harPlayer is both ends of the recorder: the client that asks, and the
+// trafficPlayer is both ends of the recorder: the client that asks, and the
 // upstream that answers, as the entries say. Everything happens in one
 // goroutine, at the time that now says.
-type harPlayer struct {
-	out       *HARImport
-	har       *transcripts.HAR
-	group     *harGroup
+type trafficPlayer struct {
+	out       *TrafficImport
+	traffic   *transcripts.Traffic
+	group     *trafficGroup
 	transport http.RoundTripper
 	now       time.Time
 	open      map[int]*http.Response
-	entry     *transcripts.HAREntry // whose request is being sent
+	entry     *transcripts.TrafficEntry // whose request is being sent
+	writer    *transcripts.Writer
+	written   []*transcripts.Exchange // so far
+	from      []int                   // the entry of each
 }
 
-func (p *harPlayer) step(ctx context.Context, m moment) error {
+// place notes that what was written last came from an entry.
+func (p *trafficPlayer) place(entry int) {
+	p.writer.Amend(func(f *transcripts.File) {
+		for _, e := range f.Exchanges[len(p.written):] {
+			p.written, p.from = append(p.written, e), append(p.from, entry)
+		}
+	})
+}
+
+// places tells the entries of the exchanges by their final places.
+func (p *trafficPlayer) places() map[runtime.Place]transcripts.TrafficIndex {
+	places := make(map[runtime.Place]transcripts.TrafficIndex, len(p.written))
+	for i, e := range p.written {
+		places[runtime.Place{Agent: e.Agent, Turn: e.Turn, Try: max(e.Try, 1)}] = p.group.entries[p.from[i]]
+	}
+	return places
+}
+
+func (p *trafficPlayer) step(ctx context.Context, m moment) error {
 	if !m.end {
 		return p.begin(ctx, m.entry)
 	}
@@ -115,14 +152,17 @@ func (p *harPlayer) step(ctx context.Context, m moment) error {
 // begin sends a request. All of an answer is read at once, but for its end: the
 // file does not say when its parts came, and a call in it may have begun an
 // agent long before the last one was written. What failed has failed at its end.
-func (p *harPlayer) begin(ctx context.Context, n int) error {
+func (p *trafficPlayer) begin(ctx context.Context, n int) error {
 	at := p.group.entries[n]
-	e, err := p.har.Read(at)
+	e, err := p.traffic.Read(at)
 	if err != nil {
 		return err
 	}
 	if !p.fits(e) {
 		return nil
+	}
+	if asksModel(at) {
+		p.nameModel(e)
 	}
 	req, err := http.NewRequestWithContext(ctx, e.Method, e.URL.String(), strings.NewReader(string(e.Body)))
 	if err != nil {
@@ -147,6 +187,32 @@ func (p *harPlayer) begin(ctx context.Context, n int) error {
 	return ownFault(err)
 }
 
+// deployment is the name of a model in an address, as Azure has it.
+var deployment = regexp.MustCompile(`/deployments/([^/]+)/`)
+
+// nameModel puts the model's name into a request that has it in its address
+// alone: a transcript keeps no address.
+func (p *trafficPlayer) nameModel(e *transcripts.TrafficEntry) {
+	name := deployment.FindStringSubmatch(e.URL.Path)
+	body := bytes.TrimLeft(e.Body, " \t\r\n")
+	if name == nil || !bytes.HasPrefix(body, []byte("{")) || !jsontext.Value(body).IsValid() {
+		return
+	}
+	var asked struct {
+		Model *string `json:"model"`
+	}
+	if err := json.Unmarshal(body, &asked); err != nil || asked.Model != nil {
+		return
+	}
+	quoted, _ := jsontext.AppendQuote(nil, name[1]) // bytes that are no UTF-8 become U+FFFD
+	comma := ","
+	if rest := bytes.TrimLeft(body[1:], " \t\r\n"); rest[0] == '}' {
+		comma = ""
+	}
+	e.Body = slices.Concat([]byte(`{"model":`), quoted, []byte(comma), body[1:])
+	p.out.warn(e.TrafficIndex, "the model's name %s stands in the address alone, and was put into the request", quoted)
+}
+
 // ownFault passes on what the recorder could not do; how a response ended is
 // no fault.
 func ownFault(err error) error {
@@ -158,38 +224,38 @@ func ownFault(err error) error {
 
 // fits reports whether a transcript can hold an entry, and says what of it
 // will be missing there.
-func (p *harPlayer) fits(e *transcripts.HAREntry) bool {
-	model := asksModel(e.HARIndex)
+func (p *trafficPlayer) fits(e *transcripts.TrafficEntry) bool {
+	model := asksModel(e.TrafficIndex)
 	switch {
 	case e.Sockets > 0 || e.Status == http.StatusSwitchingProtocols:
-		p.out.leave(e.HARIndex, fmt.Sprintf("a WebSocket of %s, which no transcript holds", counted(e.Sockets, "message")))
+		p.out.leave(e.TrafficIndex, fmt.Sprintf("a WebSocket of %s, which no transcript holds", counted(e.Sockets, "message")))
 		return false
 	case model && e.NoBody:
 		p.out.Hidden++
-		p.out.warn(e.HARIndex, "left out, for the file does not hold what was asked")
+		p.out.warn(e.TrafficIndex, "left out, for the file does not hold what was asked")
 		return false
-	case e.Status == 0 && harFailure(e.Failed) == runtime.EndClientClosed:
-		p.out.leave(e.HARIndex, "the client gave it up before there was an answer")
+	case e.Status == 0 && trafficFailure(e.Failed) == runtime.EndClientClosed:
+		p.out.leave(e.TrafficIndex, "the client gave it up before there was an answer")
 		return false
 	}
 	if model && e.Header.Get("Content-Encoding") == "" && !jsontext.Value(e.Body).IsValid() {
 		p.out.Hidden++
-		p.out.warn(e.HARIndex, "what was asked is no whole JSON (%d bytes), so it is kept as a request of no agent", len(e.Body))
+		p.out.warn(e.TrafficIndex, "what was asked is no whole JSON (%d bytes), so it is kept as a request of no agent", len(e.Body))
 	}
 	if e.Status != 0 && e.Lost > 0 {
-		p.out.warn(e.HARIndex, "the file does not hold the body of the answer (%d bytes), so it is kept as one that broke off", e.Lost)
+		p.out.warn(e.TrafficIndex, "the file does not hold the body of the answer (%d bytes), so it is kept as one that broke off", e.Lost)
 	}
 	return true
 }
 
 // RoundTrip implements http.RoundTripper: it answers as the entry says.
-func (p *harPlayer) RoundTrip(req *http.Request) (*http.Response, error) {
+func (p *trafficPlayer) RoundTrip(req *http.Request) (*http.Response, error) {
 	e := p.entry
 	var end error
-	switch failure := harFailure(e.Failed); {
+	switch failure := trafficFailure(e.Failed); {
 	case e.Status == 0:
 		p.now = e.End
-		return nil, harRefusal(e.Failed)
+		return nil, trafficRefusal(e.Failed)
 	case failure == runtime.EndClientClosed:
 		end = context.Canceled
 	case failure == runtime.EndTimeout:
@@ -214,9 +280,9 @@ type failing struct{ err error }
 
 func (f *failing) Read([]byte) (int, error) { return 0, f.err }
 
-// harFailure reads what browsers say of a failed request; "" when nothing
+// trafficFailure reads what browsers say of a failed request; "" when nothing
 // failed.
-func harFailure(text string) runtime.End {
+func trafficFailure(text string) runtime.End {
 	text = strings.ToUpper(text)
 	has := func(words ...string) bool {
 		return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(text, word) })
@@ -233,11 +299,11 @@ func harFailure(text string) runtime.End {
 	}
 }
 
-// harRefusal is the error of a request that got no response.
-func harRefusal(text string) error {
+// trafficRefusal is the error of a request that got no response.
+func trafficRefusal(text string) error {
 	upper := strings.ToUpper(text)
 	switch {
-	case harFailure(text) == runtime.EndTimeout:
+	case trafficFailure(text) == runtime.EndTimeout:
 		return os.ErrDeadlineExceeded
 	case strings.Contains(upper, "SSL"), strings.Contains(upper, "CERT"), strings.Contains(upper, "TLS"):
 		return tls.RecordHeaderError{Msg: text}
