@@ -7,7 +7,6 @@ import (
 
 	"github.com/tapetree/tapetree/record"
 	"github.com/tapetree/tapetree/runtime"
-	"github.com/tapetree/tapetree/runtime/profiles"
 	"github.com/tapetree/tapetree/transcripts"
 )
 
@@ -50,6 +49,15 @@ type rules struct {
 // recording should not hold (secret/present). Side conversations are no
 // agents.
 func CheckTape(f *transcripts.File, limits Limits) []record.Finding {
+	sessions, err := f.Sessions()
+	agents, findings := tapeAgents(f, sessions, err)
+	findings = append(findings, check(agents, rules{limits: limits, formal: ours(f), foreign: f.Foreign()})...)
+	return append(findings, judgeSecrets(f, agents)...)
+}
+
+// tapeAgents lists the agents of a transcript whose session trees are there, or
+// cannot be made, which is a finding.
+func tapeAgents(f *transcripts.File, sessions []*runtime.Run, err error) ([]agent, []record.Finding) {
 	requests := map[runtime.Path][]request{}
 	var order []runtime.Path
 	sent := f.ChatForm()
@@ -67,7 +75,6 @@ func CheckTape(f *transcripts.File, limits Limits) []record.Finding {
 	}
 	var agents []agent
 	var findings []record.Finding
-	sessions, err := f.Sessions()
 	if err != nil && len(order) > 0 {
 		findings = append(findings, record.Finding{Code: "pairing/orphan", Message: "the session tree cannot be put together: " + err.Error()})
 	}
@@ -82,9 +89,7 @@ func CheckTape(f *transcripts.File, limits Limits) []record.Finding {
 			agents = append(agents, agent{path: path, requests: requests[path]})
 		}
 	}
-	_, ours := profiles.ByName(f.Header.Profile)
-	findings = append(findings, check(agents, rules{limits: limits, formal: ours, foreign: f.Foreign()})...)
-	return append(findings, judgeSecrets(f, agents)...)
+	return agents, findings
 }
 
 func isSide(path runtime.Path) bool { return strings.Contains(string(path), "~") }

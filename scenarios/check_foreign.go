@@ -30,11 +30,11 @@ func judgeStrangers(agents []agent) []record.Finding {
 		own := privateTo(a)
 		a.eachNew(func() {}, func(turn, index int, m *runtime.Message) {
 			text := strings.TrimSpace(m.Content)
-			if len(text) < distinctive || own[text] || given.to(a.path, text) {
+			if len(text) < distinctive || own[text] {
 				return
 			}
 			for _, owner := range owners[text] {
-				if rootOf(owner) == rootOf(a.path) {
+				if rootOf(owner) == rootOf(a.path) && !given.to(a.path, text) {
 					findings = append(findings, record.Finding{Code: leak(a.path, owner), Agent: a.path, Turn: turn,
 						Message: fmt.Sprintf("message %d (%s) is one of %s: %s", index+1, m.Role, owner, short(text))})
 					return

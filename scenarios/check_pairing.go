@@ -6,6 +6,7 @@ import (
 
 	"github.com/tapetree/tapetree/record"
 	"github.com/tapetree/tapetree/runtime"
+	"github.com/tapetree/tapetree/transcripts"
 )
 
 // pairing reads the messages of one agent and holds calls against results: each
@@ -78,7 +79,11 @@ func (p *pairing) result(turn, index int, m *runtime.Message) {
 func (p *pairing) unanswered(turn int) {
 	for i, call := range p.group {
 		if !p.answered[i] {
-			p.report(turn, "pairing/unanswered", "the call %s has no result", show(call))
+			starts := ""
+			if p.anyOrder && transcripts.Delegates(call.Name) {
+				starts = ", which starts an agent,"
+			}
+			p.report(turn, "pairing/unanswered", "the call %s%s has no result", show(call), starts)
 		}
 	}
 }

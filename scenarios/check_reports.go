@@ -16,7 +16,7 @@ func judgeReports(run *runtime.Run) []record.Finding {
 	var findings []record.Finding
 	for _, turn := range run.Turns {
 		for _, call := range turn.Calls {
-			if call.Child == nil || mayComeUp(&call) {
+			if call.Child == nil || len(call.Child.Turns) == 0 || mayComeUp(&call) {
 				continue
 			}
 			finding := record.Finding{Code: "isolation/parent-sees-child", Agent: run.Agent, Turn: turn.Number,

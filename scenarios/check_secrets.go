@@ -39,6 +39,22 @@ func judgeSecrets(f *transcripts.File, agents []agent) []record.Finding {
 	return once(s.findings)
 }
 
+// judgeSecretsOf does the same for a history of messages.
+func judgeSecretsOf(agents []agent) []record.Finding {
+	s := &secrets{redactor: record.NewRedactor(nil), seen: map[string]bool{}}
+	for i := range agents {
+		a := &agents[i]
+		a.eachNew(func() {}, func(turn, index int, m *runtime.Message) {
+			where := fmt.Sprintf("message %d (%s)", index+1, m.Role)
+			s.look(a.path, turn, where, m.Content)
+			for _, call := range m.Calls {
+				s.look(a.path, turn, where, call.Arguments)
+			}
+		}, func(int) {})
+	}
+	return once(s.findings)
+}
+
 type secrets struct {
 	redactor *record.Redactor
 	seen     map[string]bool // texts looked at

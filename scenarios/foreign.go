@@ -65,8 +65,12 @@ func (r *Result) replayForeign(ctx context.Context, source Source, scenario *Sce
 		return nil
 	}
 	if code := standing(r.Findings); o.Update && !o.goldenOnly && code != "" {
-		r.Remarks = append(r.Remarks, fmt.Sprintf("%s is not written while %s stands; to accept that: tapetree record %s",
-			source.display(goldenFolder, scenario.Golden+goldenEnding), code, s.redact.Mask(recordLine(scenario, o))))
+		way := "record"
+		if code == "replay/history" { // there is an answer to everything
+			way = "rebase"
+		}
+		r.Remarks = append(r.Remarks, fmt.Sprintf("%s is not written while %s stands; to accept that: tapetree %s %s",
+			source.display(goldenFolder, scenario.Golden+goldenEnding), code, way, s.redact.Mask(recordLine(scenario, o))))
 		return nil
 	}
 	if r.Golden == "" || missed(r.Findings) { // a golden of half a session would only repeat the miss
@@ -188,7 +192,7 @@ func (s *session) playbackOptions(o ReplayOptions) record.PlaybackOptions {
 	return record.PlaybackOptions{
 		ReplayOptions: record.ReplayOptions{
 			Fold: s.folder, Redact: s.redact, Volatile: s.volatile, Dialect: runtime.DialectFor(s.tape.Header.Upstream),
-			Name: s.redact.Mask(recordLine(s.scenario, o)), Faults: o.faults(s.scenario),
+			Name: s.redact.Mask(recordLine(s.scenario, o)), Faults: o.faults(s.scenario), Rebase: o.rebase,
 		},
 		Attribute: attribution.Options{IgnoreSessionHeaders: o.IgnoreSessionHeaders},
 		Speed:     o.Speed, Live: o.Live, Strict: o.Strict,

@@ -76,6 +76,8 @@ type ReplayOptions struct {
 	Seed    int64 // of the first of them; the next ones take the next seeds
 
 	goldenOnly bool           // a recording that is replayed for its golden history: want/verify does not run
+	rebase     bool           // what is asked is kept, see PlanRebase
+	dry        bool           // nothing is written or held against the golden history, and want/verify does not run
 	drawn      *int64         // the seed of this one replay's order of answers; nil: as they come
 	bend       func(*session) // breaks a shuffled session before it runs, in tests
 }
@@ -176,6 +178,9 @@ func (r *Result) judge(s *session, o ReplayOptions) error {
 
 // hold compares the session with its golden history, or writes it.
 func (r *Result) hold(source Source, scenario *Scenario, o ReplayOptions) error {
+	if o.dry {
+		return nil
+	}
 	store := golden.Store{FS: source.Goldens}
 	if source.Dir != "" {
 		store = golden.Store{Dir: source.display(goldenFolder, "")}
@@ -196,7 +201,7 @@ func (r *Result) holdIn(store golden.Store, scenario *Scenario, o ReplayOptions)
 		if standing(r.Findings) != "" { // it would be accepted in vain
 			finding.Message, _, _ = strings.Cut(finding.Message, "; look at it")
 		}
-		finding.Message = strings.Replace(finding.Message, "replay NAME", "replay "+r.Name, 1)
+		finding.Message = strings.Replace(finding.Message, "review NAME", "review "+r.Name, 1)
 		r.Findings = append(r.Findings, finding)
 		if detail != "" {
 			r.Details = append(r.Details, detail)

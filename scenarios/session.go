@@ -93,7 +93,7 @@ func newReplaySession(source Source, scenario *Scenario, tape *transcripts.File,
 	dialect := runtime.DialectFor(tape.Header.Upstream)
 	s.replayer, err = record.NewReplayer(tape, record.ReplayOptions{
 		Fold: s.folder, Redact: s.redact, Volatile: s.volatile, Dialect: dialect, SubDialect: subDialect(tape),
-		Live: s.live(o.AllowShell), Name: scenario.Name, Faults: o.faults(scenario),
+		Live: s.live(o.AllowShell), Name: scenario.Name, Faults: o.faults(scenario), Rebase: o.rebase,
 	})
 	if err == nil {
 		s.schedule = s.newSchedule(o)
@@ -270,7 +270,7 @@ func (s *session) normalize(text string) string { return s.volatile.Apply(text, 
 // verify runs the want/verify command in the workspace.
 func (s *session) verify(o ReplayOptions) ([]record.Finding, error) {
 	command := s.scenario.Want.Verify
-	if command == "" || o.goldenOnly {
+	if command == "" || o.goldenOnly || o.dry {
 		return nil, nil
 	}
 	if !o.AllowShell {

@@ -127,3 +127,6 @@ func (s Source) ScenarioPath(name string) string {
 func (s Source) GoldenPath(name string) string {
 	return filepath.Join(s.Dir, goldenFolder, name+goldenEnding)
 }
+
+// GoldenDir is the folder of the golden histories.
+func (s Source) GoldenDir() string { return filepath.Join(s.Dir, goldenFolder) }

@@ -25,5 +25,5 @@ func TestAWarningIsOneLineUnlessStrict(t *testing.T) {
 	assert.Equal(t, len(loose.Details), 0)
 	assert.Equal(t, strict.Status, Fail)
 	assert.Equal(t, len(strict.Details), 1)
-	assert.Assert(t, strings.HasSuffix(strict.Details[0], "\n  to accept it: tapetree record one"))
+	assert.Assert(t, strings.HasSuffix(strict.Details[0], "\n  to accept it: tapetree rebase one"))
 }
