@@ -1,0 +1,128 @@
+package cli
+
+import (
+	"context"
+	"runtime/debug"
+	"slices"
+
+	"github.com/tapetree/tapetree/golden/diff"
+	"github.com/tapetree/tapetree/runtime"
+	"github.com/tapetree/tapetree/transcripts"
+)
+
+// diffGarbage is how much garbage, in percent of what is used, may gather while
+// files are compared: a file is one large piece of memory, and letting as much
+// again gather would double what it takes.
+const diffGarbage = 25
+
+// compare reads the left file, keeps an outline, reads the right one beside it,
+// and reads the left one again for the texts that differ.
+func (a *app) compare(ctx context.Context, left, right string, o diff.Options) (*diff.Report, error) {
+	defer debug.SetGCPercent(debug.SetGCPercent(diffGarbage))
+	known := map[runtime.Path]bool{}
+	var outlines []*diff.SessionOutline
+	var parts []string
+	for h, err := range a.readHistories(ctx, left) {
+		if err != nil {
+			return nil, badRead(err)
+		}
+		a.readWarnings(h)
+		h.Walk(func(r *runtime.Run) { known[r.Agent] = true })
+		outlines, parts = append(outlines, diff.Outline(h, o)), append(parts, h.Part)
+	}
+	debug.FreeOSMemory() // the left file is not needed until the right one is done
+	pairs := make([]*diff.Unfinished, len(outlines))
+	var rightOnly []string
+	n := 0
+	for h, err := range a.readHistories(ctx, right) {
+		if err != nil {
+			return nil, badRead(err)
+		}
+		a.readWarnings(h)
+		h.Walk(func(r *runtime.Run) { known[r.Agent] = true })
+		at := slices.Index(parts, h.Part)
+		if n == 0 && len(outlines) == 1 && at < 0 {
+			at = 0 // the only one there is
+		}
+		n++
+		if at < 0 || pairs[at] != nil {
+			rightOnly = append(rightOnly, h.Name())
+			continue
+		}
+		pairs[at] = diff.Align(outlines[at], diff.Outline(h, o), o)
+		pairs[at].Fill(nil, h)
+	}
+	debug.FreeOSMemory()
+	if o.Agent != "" && !known[o.Agent] {
+		return nil, unknownAgent(o.Agent, known)
+	}
+	return a.finishDiff(ctx, left, pairs, outlines, rightOnly)
+}
+
+// finishDiff adds the texts of the left side.
+func (a *app) finishDiff(ctx context.Context, left string, pairs []*diff.Unfinished, outlines []*diff.SessionOutline, rightOnly []string) (*diff.Report, error) {
+	if slices.ContainsFunc(pairs, func(u *diff.Unfinished) bool { return u != nil && u.Wants(true) }) {
+		i := 0
+		for h, err := range a.readHistories(ctx, left) {
+			if err != nil {
+				return nil, badRead(err)
+			}
+			if i < len(pairs) && pairs[i] != nil {
+				pairs[i].Fill(h, nil)
+			}
+			i++
+		}
+	}
+	finished := []*diff.Diff{}
+	var leftOnly []string
+	for i, u := range pairs {
+		if u == nil {
+			leftOnly = append(leftOnly, outlines[i].Name())
+			continue
+		}
+		u.Finish()
+		finished = append(finished, u.Diff)
+	}
+	return diff.NewReport(finished, leftOnly, rightOnly), nil
+}
+
+func (a *app) delegations(ctx context.Context, file string, o diff.Options) ([]*diff.Delegations, error) {
+	known := map[runtime.Path]bool{}
+	var list []*diff.Delegations
+	for h, err := range a.readHistories(ctx, file) {
+		if err != nil {
+			return nil, badRead(err)
+		}
+		a.readWarnings(h)
+		h.Walk(func(r *runtime.Run) { known[r.Agent] = true })
+		list = append(list, diff.ParentChild(h, o))
+	}
+	if o.Agent != "" && !known[o.Agent] {
+		return nil, unknownAgent(o.Agent, known)
+	}
+	return list, nil
+}
+
+// badRead is the error of a file that cannot be read: bad input, whatever is
+// wrong with it.
+func badRead(err error) error { return badInput("%w", err) }
+
+// readWarnings says what of a file could not be read.
+func (a *app) readWarnings(h *transcripts.History) {
+	for _, w := range h.Warnings {
+		if w.Line > 0 {
+			a.say("tapetree: %s:%d: %s", h.Path, w.Line, oneLine(w.Msg))
+		} else {
+			a.say("tapetree: %s: %s", h.Path, oneLine(w.Msg))
+		}
+	}
+}
+
+func unknownAgent(path runtime.Path, known map[runtime.Path]bool) error {
+	var names []string
+	for p := range known {
+		names = append(names, string(p))
+	}
+	slices.Sort(names)
+	return badInput("there is no agent %s%s", path, didYouMean(string(path), names, ""))
+}
