@@ -8,8 +8,11 @@
 package golden
 
 import (
+	"bufio"
 	"embed"
+	"io"
 	"io/fs"
+	"strings"
 
 	"github.com/tapetree/tapetree/runtime"
 )
@@ -62,11 +65,20 @@ func Render(run *runtime.Run, o Options) string {
 // RenderAll writes the golden history of a session that has several trees, as a
 // program that is not ours may have.
 func RenderAll(roots []*runtime.Run, o Options) string {
+	var out strings.Builder
+	_ = WriteAll(&out, roots, o) // it fails where writing does
+	return out.String()
+}
+
+// WriteAll writes what RenderAll returns to a stream, as it comes. It fails only
+// where writing does.
+func WriteAll(to io.Writer, roots []*runtime.Run, o Options) error {
+	out := bufio.NewWriter(to)
 	title := o.Title
 	if title == "" {
 		title = Title
 	}
-	w := &writer{options: o, hooks: map[hookPlace][]string{}, ids: newNames()}
+	w := &writer{out: out, options: o, hooks: map[hookPlace][]string{}, ids: newNames()}
 	for _, h := range o.Hooks {
 		at := placeOfHook(h)
 		w.hooks[at] = append(w.hooks[at], h.Text)
@@ -78,5 +90,5 @@ func RenderAll(roots []*runtime.Run, o Options) string {
 	for _, root := range roots {
 		w.agent(root, 0)
 	}
-	return w.out.String()
+	return out.Flush()
 }

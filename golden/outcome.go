@@ -27,7 +27,7 @@ func (o Outcome) Finding() (finding record.Finding, detail string, differs bool)
 	}
 	finding.Code = o.Code
 	if o.Wrote != "" {
-		finding.Message += fmt.Sprintf(": wrote %s; look at it, then accept it with `tapetree replay NAME --update`", o.Wrote)
+		finding.Message += fmt.Sprintf(": wrote %s; look at it, then accept it with `tapetree review NAME`", o.Wrote)
 	}
 	return finding, o.Diff, true
 }

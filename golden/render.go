@@ -1,6 +1,7 @@
 package golden
 
 import (
+	"bufio"
 	"fmt"
 	"strings"
 
@@ -15,7 +16,7 @@ type writer struct {
 	options Options
 	hooks   map[hookPlace][]string
 	ids     *names
-	out     strings.Builder
+	out     *bufio.Writer // it remembers its first error
 }
 
 // hookPlace is where in the history a logged hook event stands.
@@ -118,7 +119,9 @@ func (w *writer) agent(run *runtime.Run, depth int) {
 	if final := run.Final; final != "" && final != r.said {
 		w.text(r.depth, "final text", run.Agent, final)
 	}
-	w.line(r.depth, fmt.Sprintf("stop %s", run.Stop))
+	if run.Stop != "" { // of an agent known only by its call, it is not known
+		w.line(r.depth, fmt.Sprintf("stop %s", run.Stop))
+	}
 	if w.options.Notes != nil {
 		for _, note := range w.options.Notes(run) {
 			w.line(r.depth, note)

@@ -78,10 +78,10 @@ func (s Store) settle(outcome Outcome, got string, update bool) (Outcome, error)
 	case outcome.Code == "":
 		return outcome, removeIfThere(waiting)
 	case update:
-		if err := write(outcome.Path, got); err != nil {
+		if err := Write(outcome.Path, got); err != nil {
 			return outcome, err
 		}
-		return Outcome{Path: outcome.Path, Wrote: outcome.Path}, removeIfThere(waiting)
+		return Outcome{Path: outcome.Path, Wrote: outcome.Path}, nil
 	default:
 		if err := write(waiting, got); err != nil {
 			return outcome, err
@@ -89,6 +89,28 @@ func (s Store) settle(outcome Outcome, got string, update bool) (Outcome, error)
 		outcome.Wrote = waiting
 		return outcome, nil
 	}
+}
+
+// Write puts a history in place of the one at path: whatever happens, there is
+// the old file or the new one. Line ends stay as the checkout has them. What
+// waited to be accepted there is removed.
+func Write(path, text string) error {
+	if old, err := files.ReadPath(path, files.Limit); err == nil {
+		text = withLineEnds(text, string(old))
+	}
+	if err := write(path, text); err != nil {
+		return err
+	}
+	return removeIfThere(path + newEnding)
+}
+
+// withLineEnds returns text with the line ends of another one: CRLF where all of
+// its lines have it.
+func withLineEnds(text, of string) string {
+	if n := strings.Count(of, "\n"); n == 0 || strings.Count(of, "\r\n") != n {
+		return text
+	}
+	return strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\n", "\r\n")
 }
 
 func (s Store) path(name string) string {
@@ -120,6 +142,9 @@ func write(file, text string) (err error) {
 		return err
 	}
 	if err := temp.Chmod(0o644); err != nil {
+		return err
+	}
+	if err := temp.Sync(); err != nil {
 		return err
 	}
 	if err := temp.Close(); err != nil {

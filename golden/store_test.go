@@ -130,9 +130,9 @@ func TestOutcomeIsAFindingWithAWayOut(t *testing.T) {
 	}{
 		{Outcome{Path: "golden/n.txt"}, record.Finding{}, ""},
 		{Outcome{Code: "golden/missing", Path: "golden/n.txt", Wrote: "golden/n.txt.new"},
-			record.Finding{Code: "golden/missing", Message: "there is no golden/n.txt: wrote golden/n.txt.new; look at it, then accept it with `tapetree replay NAME --update`"}, ""},
+			record.Finding{Code: "golden/missing", Message: "there is no golden/n.txt: wrote golden/n.txt.new; look at it, then accept it with `tapetree review NAME`"}, ""},
 		{Outcome{Code: "golden/differs", Path: "golden/n.txt", Wrote: "golden/n.txt.new", Diff: "-a\n+b\n"},
-			record.Finding{Code: "golden/differs", Message: "the session is not the one in golden/n.txt: wrote golden/n.txt.new; look at it, then accept it with `tapetree replay NAME --update`"}, "-a\n+b\n"},
+			record.Finding{Code: "golden/differs", Message: "the session is not the one in golden/n.txt: wrote golden/n.txt.new; look at it, then accept it with `tapetree review NAME`"}, "-a\n+b\n"},
 		{Outcome{Code: "golden/differs", Path: "builtin:golden/n.txt", Diff: "d"}, record.Finding{Code: "golden/differs", Message: "the session is not the one in builtin:golden/n.txt"}, "d"},
 	}
 	for _, test := range tests {

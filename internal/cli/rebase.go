@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	goruntime "runtime"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -14,40 +16,113 @@ import (
 )
 
 type rebaseOptions struct {
-	reseal bool
+	reseal       bool
+	format       bool
+	dryRun       bool
+	allowShell   bool
+	allowCommand bool
+	offline      bool
+	jobs         int
 }
 
 func (a *app) rebaseCommand() *cobra.Command {
 	o := &rebaseOptions{}
 	cmd := &cobra.Command{
-		Use:   "rebase --reseal NAME…",
-		Short: "Recompute the sums of a transcript that was edited by hand",
-		Long: `Every line of a recorded transcript carries a sum of itself, so that an edit
-does not go unnoticed. --reseal computes the sums anew and changes nothing else:
-do it after an edit you meant, then look at what the edit does to the replay.
+		Use:   "rebase [NAME…] [-- COMMAND…]",
+		Short: "Record new requests and keep the responses, without asking a model",
+		Long: `After you changed a prompt, a tool or the program, runs the scenarios with the
+responses of their transcripts and records the requests that are sent now. A
+transcript changes only where they do: a prompt is one line. A golden history
+is written anew where the session reads otherwise. What compares as equal stays
+as it is, byte for byte.
 
-NAME stands for transcripts/NAME.jsonl below --dir; a path is a path.`,
-		Example:           "  tapetree rebase --reseal my-run",
+Without NAME: every scenario of ./scenarios. Responses are never made up: where
+one is missing, or one would be left over, nothing of that scenario is written
+and you are told to record it again. Results of tools that are other ones now
+are named: look whether the responses still make sense.
+
+What was recorded from a program is rebased with it: rebase NAME -- COMMAND.
+
+--reseal and --format work on transcripts alone. Every line of a recorded one
+carries a sum of itself, so that an edit does not go unnoticed: --reseal
+computes the sums anew and changes nothing else, after an edit you meant.
+--format writes a transcript in the form that tapetree itself gives it.
+
+NAME stands for scenarios/NAME.txtar, with --reseal and --format for
+transcripts/NAME.jsonl, below --dir; a path is a path.`,
+		Example: `  tapetree rebase                    all of ./scenarios
+  tapetree rebase my-run --dry-run   say what would change, write nothing
+  tapetree rebase my-agent -- python agent.py
+  tapetree rebase --reseal my-run`,
 		ValidArgsFunction: a.completeNames,
-		RunE:              a.wrap(func(_ *cobra.Command, args []string) error { return a.rebase(o, args) }),
+		RunE:              a.wrap(func(cmd *cobra.Command, args []string) error { return a.rebase(cmd, o, args) }),
 	}
-	cmd.Flags().BoolVar(&o.reseal, "reseal", false, "compute the sums of all lines anew")
+	flags := cmd.Flags()
+	flags.BoolVar(&o.reseal, "reseal", false, "compute the sums of all lines of a transcript anew")
+	flags.BoolVar(&o.format, "format", false, "write a transcript in the canonical form of the newest format")
+	flags.BoolVar(&o.dryRun, "dry-run", false, "write nothing; exit 1 when something would change")
+	flags.BoolVar(&o.allowShell, "allow-shell", false, "let shell=live run commands, unconfined")
+	flags.BoolVar(&o.allowCommand, "allow-command", false, "run the program in a scenario's command line, in place of one after --")
+	flags.BoolVar(&o.offline, "offline", false, "give the program a network of its own, with us in it and nobody else")
+	flags.IntVar(&o.jobs, "jobs", goruntime.NumCPU(), "how many scenarios at once")
 	return cmd
 }
 
-func (a *app) rebase(o *rebaseOptions, args []string) error {
+func (a *app) rebase(cmd *cobra.Command, o *rebaseOptions, args []string) error {
+	names, command, given := program(cmd, args)
+	alone := o.reseal || o.format
 	switch {
-	case !o.reseal:
-		return usagef("say what to do: --reseal")
-	case len(args) == 0:
+	case o.reseal && o.format:
+		return usagef("--format computes the sums anew too, once the transcript can be read: give --reseal first, then --format")
+	case !alone:
+		return a.rebaseScenarios(cmd, o, names, command, given)
+	case given:
+		return usagef("--reseal and --format run no program: leave out what stands after --")
+	case len(names) == 0:
 		return usagef("name at least one transcript")
 	}
-	for _, arg := range args {
-		if err := a.reseal(arg); err != nil {
+	if err := onlyWith(cmd, "a rebase of requests, not with --reseal or --format", "dry-run", "allow-shell", "allow-command", "offline", "jobs"); err != nil {
+		return err
+	}
+	change := a.reseal
+	if o.format {
+		change = a.reformat
+	}
+	for _, name := range names {
+		if err := change(name); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// reformat writes a transcript in canonical form.
+func (a *app) reformat(arg string) error {
+	path, data, err := a.readTranscript(arg)
+	if err != nil {
+		return err
+	}
+	file, err := transcripts.Parse(path, data)
+	if err != nil {
+		return err
+	}
+	if file.Torn > 0 {
+		return badInput("%s:%d: the last line breaks off and would be lost: take it out, or restore it, first", path, file.Torn)
+	}
+	formatted := file.Encode()
+	lines, of := changedLines(data, formatted)
+	if bytes.Equal(data, formatted) {
+		_, err = fmt.Fprintf(a.out, "%s: format %d, in canonical form, nothing to do\n", path, transcripts.Format)
+		return err
+	}
+	if _, err := transcripts.Parse(path, formatted); err != nil {
+		return fmt.Errorf("what would be written could not be read again: %w", err)
+	}
+	if err := writeFile(path, formatted); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(a.out, "%s: format %d, wrote %d of %s anew\n", path, transcripts.Format, lines, plural(of, "line"))
+	return err
 }
 
 func (a *app) reseal(arg string) error {
@@ -87,7 +162,7 @@ func (a *app) readTranscript(arg string) (path string, data []byte, err error) {
 	case err == nil:
 		return path, data, nil
 	case errors.Is(err, fs.ErrNotExist):
-		return path, nil, &exitError{exitCannotRun, fmt.Errorf("there is no transcript %s%s", path, firstOf(didYouMean(filepath.Base(arg), transcriptNames(filepath.Dir(path)), ""), ": `tapetree run --prompt TEXT --record NAME` records one"))}
+		return path, nil, noTranscript(path, arg)
 	default:
 		return path, nil, fmt.Errorf("read transcript %s: %w", path, err)
 	}
