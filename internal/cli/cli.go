@@ -109,8 +109,8 @@ Exit codes: 0 all holds, 1 findings, 2 usage or bad input, 3 could not run,
 	flags.StringVar(&a.color, "color", "auto", "color: auto, always or never; NO_COLOR is honoured")
 	completeWords(root, "color", []string{"auto", "always", "never"})
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(a.replayCommand(), a.recordCommand(), a.runCommand(), a.proxyCommand(), a.serveCommand(), a.showCommand(),
-		a.importCommand(), a.doctorCommand(), a.rebaseCommand(), a.initCommand(), a.versionCommand(), a.completionCommand())
+	root.AddCommand(a.replayCommand(), a.recordCommand(), a.runCommand(), a.proxyCommand(), a.serveCommand(), a.showCommand(), a.viewCommand(),
+		a.checkCommand(), a.importCommand(), a.exportCommand(), a.doctorCommand(), a.reviewCommand(), a.rebaseCommand(), a.diffCommand(), a.initCommand(), a.versionCommand(), a.completionCommand())
 	root.SetHelpCommand(a.helpCommand())
 	root.CompletionOptions.DisableDefaultCmd = true
 	return root

@@ -99,7 +99,7 @@ func TestEveryCommandRunsAndExplainsItself(t *testing.T) {
 		names = append(names, c.Name())
 		assert.Assert(t, c.RunE != nil && c.Short != "" && !c.Hidden, c.Name())
 	}
-	assert.DeepEqual(t, names, []string{"completion", "doctor", "import", "init", "proxy", "rebase", "record", "replay", "run", "serve", "show", "version"})
+	assert.DeepEqual(t, names, []string{"check", "completion", "diff", "doctor", "export", "import", "init", "proxy", "rebase", "record", "replay", "review", "run", "serve", "show", "version", "view"})
 	_, help, _ := run("help")
 	for _, name := range names {
 		assert.Assert(t, strings.Contains(help, "\n  "+name+" "), name)

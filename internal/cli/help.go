@@ -35,7 +35,7 @@ func unknownFlag(cmd *cobra.Command, name string) error {
 // kindOf says what a flag takes.
 func kindOf(f *pflag.Flag) string {
 	switch f.Value.Type() {
-	case "int":
+	case "int", "float64":
 		return "a number"
 	case "bool":
 		return "true or false"

@@ -125,15 +125,26 @@ func (a *app) sayUsage(run *runtime.Run, table *prices.Table) {
 
 // sayWritten names the files of a recording.
 func (a *app) sayWritten(recorded *scenarios.Recorded) {
-	if recorded.Leftover != "" {
-		a.say("an earlier recording that broke off is kept as %s", recorded.Leftover)
-	}
+	a.sayLeftover(recorded.Leftover)
 	if recorded.Kept != "" {
 		a.say("the session did not come to its end: what was finished is kept as %s, and no transcript was replaced", recorded.Kept)
 	}
-	written := []string{recorded.Scenario, recorded.Transcript}
-	if recorded.Replay != nil {
-		written = append(written, recorded.Replay.Wrote)
+	a.sayWrote(recorded.Scenario, recorded.Transcript, recorded.Replay)
+}
+
+// sayLeftover names the file of an earlier recording that broke off, if there is
+// one.
+func (a *app) sayLeftover(path string) {
+	if path != "" {
+		a.say("an earlier recording that broke off is kept as %s", path)
+	}
+}
+
+// sayWrote names the files that a recording wrote; "" is none.
+func (a *app) sayWrote(scenario, transcript string, replay *scenarios.Result) {
+	written := []string{scenario, transcript}
+	if replay != nil {
+		written = append(written, replay.Wrote)
 	}
 	for _, path := range written {
 		if path != "" {

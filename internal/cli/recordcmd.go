@@ -127,24 +127,14 @@ func (a *app) commandOfScenario(name string) ([]string, error) {
 // sayRecorded names the files of a program's recording, and what there is to
 // know about them.
 func (a *app) sayRecorded(r *scenarios.CommandRecording) {
-	if r.Leftover != "" {
-		a.say("an earlier recording that broke off is kept as %s", r.Leftover)
-	}
+	a.sayLeftover(r.Leftover)
 	if r.Kept != "" {
 		a.say("%s: what was finished is kept as %s, and no transcript was replaced (record it with --replace to take it all the same)", firstOf(r.Because, "the command did not come to its end"), r.Kept)
 	}
 	if r.Other != "" {
 		a.say("%s", r.Other)
 	}
-	written := []string{r.Scenario, r.Transcript}
-	if r.Replay != nil {
-		written = append(written, r.Replay.Wrote)
-	}
-	for _, path := range written {
-		if path != "" {
-			a.say("wrote %s", path)
-		}
-	}
+	a.sayWrote(r.Scenario, r.Transcript, r.Replay)
 	if r.Replay != nil {
 		a.say("%s", recordedSize(r))
 	}

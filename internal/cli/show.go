@@ -1,140 +1,222 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"io"
-	"io/fs"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/tapetree/tapetree/golden"
 	"github.com/tapetree/tapetree/internal/files"
-	"github.com/tapetree/tapetree/internal/prices"
 	"github.com/tapetree/tapetree/runtime"
 	"github.com/tapetree/tapetree/transcripts"
 )
 
+// showFormats lists what --format of show takes.
+var showFormats = []string{"text", "json", "markdown"}
+
 type showOptions struct {
 	builtin bool
+	part    string
 	agent   string
 	turn    string
+	stats   bool
 	full    bool
+	format  string
+	noPager bool
 	convert bool
+	prices  string
 }
 
 func (a *app) showCommand() *cobra.Command {
 	o := &showOptions{}
 	cmd := &cobra.Command{
 		Use:   "show NAME|FILE",
-		Short: "Show a transcript as a tree of what happened",
-		Long: `Prints a transcript in call order: what each agent was sent, said, called and
-got back, and what it used. NAME stands for transcripts/NAME.jsonl below --dir;
-a path is a path.
+		Short: "Show what happened in a session, as a tree",
+		Long: `Prints a session in call order: what each agent was sent, said, called and got
+back, and what it used. NAME stands for transcripts/NAME.jsonl below --dir; a path
+is a path, also of another program's history (docs/import.md lists the formats).
+docs/show.md explains what is shown.
+
+On a terminal the output goes through TAPETREE_PAGER or PAGER, else less.
 
 Git shows readable differences of transcripts with
   git config diff.tapetree.textconv "tapetree show --textconv"
 and *.jsonl diff=tapetree in .gitattributes.`,
 		Example: `  tapetree show my-run
   tapetree show my-run --agent root/2.1
-  tapetree show my-run --turn root/2.1#3    one request and its answer, in full`,
-		ValidArgsFunction: a.completeNames,
-		RunE:              a.wrap(func(_ *cobra.Command, args []string) error { return a.show(o, args) }),
+  tapetree show my-run --turn root/2.1#3    one request, what it changed, and its answer
+  tapetree show my-run --stats              turns, tokens, time, cost and tools of each agent`,
+		ValidArgsFunction: a.completeHistories,
+		RunE:              a.wrap(func(cmd *cobra.Command, args []string) error { return a.show(cmd.Context(), o, args) }),
 	}
 	flags := cmd.Flags()
 	flags.BoolVar(&o.builtin, "builtin", false, "show a transcript of the suite inside tapetree")
+	flags.StringVar(&o.part, "part", "", "only one session of a file that has several, by its `number`")
 	flags.StringVar(&o.agent, "agent", "", "only this agent and those below it, as a `path` such as root/2.1")
 	flags.StringVar(&o.turn, "turn", "", "one request and its answer, as `path#turn` such as root/2.1#3")
+	flags.BoolVar(&o.stats, "stats", false, "what each agent did and used, and what delegating bought")
 	flags.BoolVar(&o.full, "full", false, "show long texts in full")
-	flags.BoolVar(&o.convert, "textconv", false, "for git: print a file that is no transcript as it is")
+	flags.StringVar(&o.format, "format", "text", "text, json or markdown")
+	flags.StringVar(&o.prices, "prices", "", "a `file` of prices, in place of the list inside tapetree")
+	flags.BoolVar(&o.noPager, "no-pager", false, "print to the terminal at once")
+	flags.BoolVar(&o.convert, "textconv", false, "for git: print a file that is no history as it is")
+	completeWords(cmd, "format", showFormats)
 	return cmd
 }
 
-func (a *app) show(o *showOptions, args []string) error {
-	if len(args) != 1 {
-		return usagef("show takes one transcript")
+// completeHistories offers transcripts by name, and files.
+func (a *app) completeHistories(cmd *cobra.Command, args []string, start string) ([]string, cobra.ShellCompDirective) {
+	names, _ := a.completeNames(cmd, args, start)
+	return names, cobra.ShellCompDirectiveDefault
+}
+
+func (o *showOptions) check() error {
+	switch {
+	case !slices.Contains(showFormats, o.format):
+		return usagef("--format is %s, not %q%s", strings.Join(showFormats, ", "), o.format, didYouMean(o.format, showFormats, ""))
+	case o.turn != "" && o.stats:
+		return usagef("--turn and --stats do not go together")
+	case o.turn != "" && o.agent != "":
+		return usagef("--turn names the agent itself: leave out --agent")
+	case o.turn != "" && o.format != "text":
+		return usagef("--turn is text; --format goes with the tree and with --stats")
 	}
-	if o.convert {
-		return a.convert(o, args[0])
-	}
-	text, err := a.shownText(o, args[0])
-	if err != nil {
+	if _, _, err := turnPlace(o.turn); o.turn != "" && err != nil {
 		return err
 	}
-	_, err = io.WriteString(a.out, text)
+	if o.agent != "" {
+		if _, err := agentPath(o.agent); err != nil {
+			return &usageError{err: err}
+		}
+	}
+	if n, err := strconv.Atoi(o.part); o.part != "" && (err != nil || n < 1) {
+		return usagef("--part is a number from 1, not %q", o.part)
+	}
+	return nil
+}
+
+func (a *app) show(ctx context.Context, o *showOptions, args []string) error {
+	if len(args) != 1 {
+		return usagef("show takes one transcript or file")
+	}
+	if err := o.check(); err != nil {
+		return err
+	}
+	if o.convert {
+		return a.convert(ctx, o, args[0])
+	}
+	out, end := a.page(o.noPager)
+	color := a.colored(a.out) && o.format == "text"
+	seen, err := a.showInto(ctx, o, args[0], out, color)
+	err = withoutBrokenPipe(err)
+	if failed := end(); err == nil {
+		err = failed
+	}
+	a.sayUnread(seen)
 	return err
 }
 
-// shownText is what show prints.
-func (a *app) shownText(o *showOptions, arg string) (string, error) {
-	file, err := a.openTranscript(o, arg)
-	if err != nil {
-		return "", err
-	}
-	if o.turn != "" {
-		return showTurn(file, o.turn)
-	}
-	return showTree(file, o)
-}
-
-// convert prints what git compares: a file that cannot be read as a transcript
-// goes out as it is, with the reason on stderr, since git stops at a failure.
-func (a *app) convert(o *showOptions, path string) error {
-	text, err := a.shownText(o, path)
-	if err != nil {
+// convert prints what git compares: a file that cannot be read as a history goes
+// out as it is, with the reason on stderr, since git stops at a failure.
+func (a *app) convert(ctx context.Context, o *showOptions, path string) error {
+	var text strings.Builder
+	if _, err := a.showInto(ctx, o, path, &text, false); err != nil {
 		raw, readErr := files.ReadPath(path, files.TranscriptLimit)
 		if readErr != nil {
 			return fmt.Errorf("read %s: %w", path, readErr)
 		}
 		a.say("tapetree: shown as it is: %s", oneLine(err.Error()))
-		text = string(raw)
+		_, err = a.out.Write(raw)
+		return err
 	}
-	_, err = io.WriteString(a.out, text)
+	_, err := io.WriteString(a.out, text.String())
 	return err
 }
 
-func (a *app) openTranscript(o *showOptions, arg string) (*transcripts.File, error) {
-	if !o.builtin {
-		path, data, err := a.readTranscript(arg)
-		if err != nil {
-			return nil, err
-		}
-		return transcripts.Parse(path, data)
-	}
-	data, err := fs.ReadFile(transcripts.Suite, arg+".jsonl")
-	if err != nil {
-		found, _ := a.openSource(true)
-		return nil, badInput("there is no transcript %q in the suite inside tapetree%s", arg, didYouMean(arg, found.names, ""))
-	}
-	return transcripts.Parse("builtin:transcripts/"+arg+".jsonl", data)
+// unread is what there is to say of a history besides what it tells.
+type unread struct {
+	name     string
+	warnings []string
+	lost     []string
 }
 
-// showTree renders the session, or the part of it that --agent names.
-func showTree(file *transcripts.File, o *showOptions) (string, error) {
-	roots, err := file.Sessions()
+// shower writes histories in one format.
+type shower interface {
+	history(h *transcripts.History, roots []*runtime.Run) error
+	end() error
+}
+
+// showInto writes the sessions of a file and returns what could not be read of
+// them.
+func (a *app) showInto(ctx context.Context, o *showOptions, arg string, out io.Writer, color bool) ([]unread, error) {
+	table, err := a.table(o.prices)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	if o.agent != "" {
-		path, err := agentPath(o.agent)
+	if color {
+		out = &colorWriter{to: out}
+	}
+	var to shower
+	switch {
+	case o.format == "json":
+		to = newShowJSON(out, o, table)
+	case o.turn != "":
+		to = &showTurns{out: out, place: o.turn, full: o.full}
+	case o.stats:
+		to = &showStats{out: out, markdown: o.format == "markdown", table: table}
+	default:
+		to = &showTree{out: out, options: o, table: table}
+	}
+	var seen []unread
+	var missed error
+	number, shown := 0, 0
+	for h, err := range a.histories(ctx, o.builtin, arg) {
 		if err != nil {
-			return "", &usageError{err: err}
+			return seen, err
 		}
-		run, err := findAgent(roots, path)
+		if number++; o.part != "" && o.part != strconv.Itoa(number) {
+			continue
+		}
+		seen = append(seen, unreadOf(h))
+		roots, err := rootsOf(h, o)
 		if err != nil {
-			return "", err
+			if missed == nil {
+				missed = err
+			}
+			continue
 		}
-		roots = []*runtime.Run{run}
+		if err := to.history(h, roots); err != nil {
+			return seen, err
+		}
+		shown++
 	}
-	text := golden.RenderAll(roots, golden.Options{Title: title(file), Full: o.full, Notes: usageNotes, Foreign: file.Foreign()})
-	if o.agent == "" {
-		text += sides(file)
+	switch {
+	case shown > 0:
+		return seen, to.end()
+	case missed != nil:
+		return seen, missed
+	default:
+		return seen, noPart(arg, number)
 	}
-	for _, run := range roots {
-		text += "# " + strings.Join(usageTable(run, prices.List()), "\n# ") + "\n"
+}
+
+// rootsOf are the trees that are asked for; an error when there is no such agent
+// or turn.
+func rootsOf(h *transcripts.History, o *showOptions) ([]*runtime.Run, error) {
+	switch {
+	case o.turn != "":
+		return h.Roots, hasTurn(h, o.turn)
+	case o.agent == "":
+		return h.Roots, nil
 	}
-	return text, nil
+	run, err := findAgent(h.Roots, runtime.Path(o.agent))
+	if err != nil {
+		return nil, err
+	}
+	return []*runtime.Run{run}, nil
 }
 
 // agentPath reads the path of an agent, of a program that is not ours too.
@@ -143,24 +225,6 @@ func agentPath(text string) (runtime.Path, error) {
 		return runtime.Path(text), nil
 	}
 	return runtime.ParsePath(text)
-}
-
-// sides lists the side conversations, which are no agents of the session.
-func sides(file *transcripts.File) string {
-	var out strings.Builder
-	counts := map[runtime.Path]int{}
-	var order []runtime.Path
-	for _, e := range file.Exchanges {
-		if strings.Contains(string(e.Agent), "~") {
-			if counts[e.Agent]++; counts[e.Agent] == 1 {
-				order = append(order, e.Agent)
-			}
-		}
-	}
-	for _, path := range order {
-		fmt.Fprintf(&out, "# side conversation %s: %s; look at it with --turn %s#1\n", path, plural(counts[path], "exchange"), path)
-	}
-	return out.String()
 }
 
 // findAgent returns the run of one agent of a session.
@@ -176,134 +240,56 @@ func findAgent(roots []*runtime.Run, path runtime.Path) (*runtime.Run, error) {
 		})
 	}
 	if found == nil {
-		return nil, badInput("no agent %s in this transcript; it has %s", path, firstOf(strings.Join(known, ", "), "none"))
+		return nil, badInput("no agent %s in this session; it has %s", path, firstOf(shortList(known, 12), "none"))
 	}
 	return found, nil
 }
 
-// models are those of the header, or, where a recording that broke off does not
-// have them yet, those that were asked.
-func models(file *transcripts.File) []string {
-	list := file.Header.Models
-	for _, e := range file.Exchanges {
-		if len(file.Header.Models) == 0 && !slices.Contains(list, e.Model) {
-			list = append(list, e.Model)
+// shortList joins the first words of a list, and says how many are left out.
+func shortList(words []string, most int) string {
+	if len(words) <= most {
+		return strings.Join(words, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(words[:most], ", "), len(words)-most)
+}
+
+func unreadOf(h *transcripts.History) unread {
+	var u unread
+	for _, w := range h.Warnings {
+		u.warnings = append(u.warnings, warningLine(h, w))
+	}
+	u.name, u.lost = h.Name(), h.Lost
+	return u
+}
+
+func warningLine(h *transcripts.History, w transcripts.Warning) string {
+	if w.Line == 0 {
+		return fmt.Sprintf("%s: %s", h.Path, w.Msg)
+	}
+	return fmt.Sprintf("%s:%d: %s", h.Path, w.Line, w.Msg)
+}
+
+// sayUnread names what could not be read, and, unless --quiet, what histories
+// have no place for: each kind once, with the first session that has it.
+func (a *app) sayUnread(list []unread) {
+	type kind struct{ name, what string }
+	var kinds []kind
+	sessions := map[string]int{}
+	for _, u := range list {
+		for _, line := range u.warnings {
+			fmt.Fprintf(a.err, "warning: %s\n", oneLine(a.secrets().Mask(line)))
+		}
+		for _, what := range u.lost {
+			if sessions[what]++; sessions[what] == 1 {
+				kinds = append(kinds, kind{u.name, what})
+			}
 		}
 	}
-	return list
-}
-
-// title says what a transcript is, as comment lines.
-func title(file *transcripts.File) string {
-	h := file.Header
-	by := "profile " + firstOf(h.Profile, "none")
-	if file.Foreign() {
-		by = firstOf(h.Client, "a program that does not name itself")
-	}
-	nowhere := "no upstream"
-	if file.Foreign() && file.Partial() { // its header is completed at the end
-		nowhere = "upstream not known"
-	}
-	lines := []string{
-		fmt.Sprintf("# transcript %s: %s, model %s, %s, %s", h.Name, by, strings.Join(models(file), ", "), plural(len(file.Exchanges), "exchange"), firstOf(h.Upstream, nowhere)),
-		"# recorded " + firstOf(h.Recorded, "at no known time") + " by " + firstOf(h.By, "an unknown program"),
-	}
-	if file.Partial() {
-		lines = append(lines, "# partial: the recording broke off")
-	}
-	return golden.Visible(strings.Join(lines, "\n"))
-}
-
-// usageNotes says what an agent used.
-func usageNotes(run *runtime.Run) []string {
-	note := "used " + tokens(run.Usage)
-	if len(run.Children()) > 0 {
-		note += "; with children " + tokens(run.Tree)
-	}
-	if missing, turns := unreported(run); missing > 0 {
-		note += fmt.Sprintf("; not reported for %d of %s", missing, plural(turns, "turn"))
-	}
-	return []string{note}
-}
-
-// unreported counts the answers of an agent, and those of them that do not say
-// what they used: none uses nothing.
-func unreported(run *runtime.Run) (missing, turns int) {
-	for _, t := range run.Turns {
-		if t.Answer == nil {
-			continue
+	for _, k := range kinds {
+		more := ""
+		if n := sessions[k.what]; n > 1 {
+			more = fmt.Sprintf(", and in %s more", plural(n-1, "session"))
 		}
-		turns++
-		if t.Answer.Usage == (runtime.Usage{}) {
-			missing++
-		}
-	}
-	return missing, turns
-}
-
-func tokens(u runtime.Usage) string {
-	return fmt.Sprintf("%d input and %d output tokens", u.Input, u.Output)
-}
-
-// showTurn prints one request with its messages in full, and what came back,
-// for every try of the turn.
-func showTurn(file *transcripts.File, place string) (string, error) {
-	cut := strings.LastIndexByte(place, '#') // a path may hold one too
-	agent, digits := place[:max(cut, 0)], place[cut+1:]
-	number, err := strconv.Atoi(digits)
-	if cut < 0 || err != nil || number < 1 {
-		return "", usagef("--turn is an agent path and a turn, as in root/2.1#3, not %q", place)
-	}
-	var out strings.Builder
-	sent := file.ChatForm()
-	for _, e := range file.Exchanges {
-		if string(e.Agent) == agent && e.Turn == number {
-			showExchange(&out, e, sent(e).Messages())
-		}
-	}
-	if out.Len() == 0 {
-		return "", badInput("no exchange of %s turn %d in this transcript; `tapetree show %s` lists the turns", agent, number, file.Path)
-	}
-	return out.String(), nil
-}
-
-// showExchange writes a request in chat form and its answer.
-func showExchange(out *strings.Builder, e *transcripts.Exchange, sent []runtime.Message) {
-	fmt.Fprintf(out, "# %s turn %d try %d: model %s, %s, status %d\n", e.Agent, e.Turn, e.Try, e.Model, plural(len(sent), "message"), e.Status)
-	for _, m := range sent {
-		showMessage(out, m)
-	}
-	answer, err := runtime.Decode(e.Reply(), runtime.Dialect{})
-	if err != nil {
-		showText(out, "no answer", err.Error())
-		return
-	}
-	out.WriteString("answered by\n")
-	showMessage(out, answer.Message)
-	used := tokens(answer.Usage)
-	if answer.Usage == (runtime.Usage{}) {
-		used = "tokens not reported"
-	}
-	fmt.Fprintf(out, "finish %s, %s\n", firstOf(answer.Finish, "not said"), used)
-}
-
-func showMessage(out *strings.Builder, m runtime.Message) {
-	event := string(m.Role)
-	if m.CallID != "" {
-		event += " " + golden.Visible(m.CallID)
-	}
-	showText(out, event, m.Content)
-	for _, c := range m.Calls {
-		showText(out, fmt.Sprintf("  calls %s %s", golden.Visible(c.ID), golden.Visible(c.Name)), c.Arguments)
-	}
-}
-
-func showText(out *strings.Builder, event, text string) {
-	out.WriteString(event + "\n")
-	if text == "" {
-		return
-	}
-	for _, line := range strings.Split(golden.Visible(text), "\n") {
-		out.WriteString(strings.TrimRight("  | "+line, " ") + "\n")
+		a.say("%s", oneLine(a.secrets().Mask(k.name+": not shown: "+k.what+more)))
 	}
 }
