@@ -9,6 +9,16 @@ type Finding struct {
 	Agent   runtime.Path `json:"agent,omitempty"` // "": the whole session
 	Turn    int          `json:"turn,omitempty"`  // 0: no turn in particular
 	Message string       `json:"message"`
+	// Severity is what this one weighs where it is not what its code does.
+	Severity string `json:"severity,omitempty"`
+}
+
+// Weight is what the finding weighs.
+func (f Finding) Weight() string {
+	if f.Severity != "" {
+		return f.Severity
+	}
+	return Severity(f.Code)
 }
 
 // What a finding weighs. Errors fail a run, warnings only under --strict.

@@ -26,7 +26,7 @@ var ruleTexts = map[string]Rule{
 		`give the later call an id of its own, in call and result; execute and answer both.`,
 	},
 	"pairing/order": {
-		`results stand in another order than their calls.`,
+		`results stand in another order than their calls. In the logs of Claude Code, Codex and pi, which have results as they came, a notice: what was sent is not known.`,
 		`store results in call order, whichever call finishes first.`,
 	},
 	"isolation/parent-sees-child": {
@@ -34,7 +34,7 @@ var ruleTexts = map[string]Rule{
 		`return the child's last answer alone; keep its history to itself.`,
 	},
 	"isolation/child-sees-parent": {
-		`a child's first request is not exactly its system text and its brief, or it has a text of the parent.`,
+		`a child's first request is not exactly its system text and its brief, or it has a text of the parent. A child that its program begins with a copy of the parent's history on purpose, as Codex can, is none.`,
 		`start every child with a new history; pass what it must know in the brief.`,
 	},
 	"isolation/siblings": {
@@ -194,7 +194,7 @@ var ruleTexts = map[string]Rule{
 		`give readers tools that only read; say in the brief that nothing may be changed.`,
 	},
 	"delegation/hidden-failure": {
-		`a child failed, nothing was done about it afterwards, and the parent's last text does not speak of a failure; or a child's last call failed, and its report does not say so (warning).`,
+		`a child failed, nothing was done about it afterwards, and the parent's last text does not speak of a failure; or a child's last call failed (it begins as an error, its file marks it as one, or a shell says so with an exit code or an unknown command), and its report does not say so (warning).`,
 		`have the parent name what is missing, and a child report what went wrong.`,
 	},
 }

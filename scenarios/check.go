@@ -34,7 +34,7 @@ func CheckForeign(roots []*runtime.Run) []record.Finding {
 			agents = append(agents, agent{path: r.Agent, run: r, requests: sentBy(r)})
 		})
 	}
-	return check(agents, rules{foreign: true})
+	return check(agents, rules{foreign: true, anyOrder: true})
 }
 
 // rules are those that a session is judged by.
@@ -42,6 +42,12 @@ type rules struct {
 	limits  Limits
 	formal  bool // our own runner made it, so the form of briefs and reports is known
 	foreign bool // a program that is not ours made it
+	// anyOrder lets results stand in any order: no wire asks for one. That
+	// program runs now, and a replay holds it to what it did when it was recorded.
+	anyOrder bool
+	// asTheyCame: the file holds results in the order in which they came, which
+	// may be another one than that in which they were sent.
+	asTheyCame bool
 }
 
 // CheckTape judges the recorded requests of a transcript the same way, exchange
@@ -51,7 +57,7 @@ type rules struct {
 func CheckTape(f *transcripts.File, limits Limits) []record.Finding {
 	sessions, err := f.Sessions()
 	agents, findings := tapeAgents(f, sessions, err)
-	findings = append(findings, check(agents, rules{limits: limits, formal: ours(f), foreign: f.Foreign()})...)
+	findings = append(findings, check(agents, rules{limits: limits, formal: ours(f), foreign: f.Foreign(), anyOrder: f.Foreign()})...)
 	return append(findings, judgeSecrets(f, agents)...)
 }
 
@@ -99,6 +105,7 @@ type agent struct {
 	path     runtime.Path
 	run      *runtime.Run // nil: only its requests are known
 	requests []request
+	copied   int // with so many messages of its parent it began, by intent
 }
 
 // request is one list of messages that an agent sent, or, after the last turn,
@@ -137,9 +144,9 @@ func requestsOf(r *runtime.Run) []request {
 // before is visited from its beginning, after restart.
 func (a *agent) eachNew(restart func(), visit func(turn, index int, m *runtime.Message), sent func(turn int)) {
 	var before runtime.View
-	for _, r := range a.requests {
+	for i, r := range a.requests {
 		from := before.Len()
-		if !r.messages.Extends(before) {
+		if i > 0 && !r.messages.Extends(before) {
 			from = 0
 			restart()
 		}
@@ -156,7 +163,7 @@ func (a *agent) eachNew(restart func(), visit func(turn, index int, m *runtime.M
 func check(agents []agent, rules rules) []record.Finding {
 	var findings []record.Finding
 	for i := range agents {
-		findings = append(findings, judgePairing(&agents[i], rules.foreign)...)
+		findings = append(findings, judgePairing(&agents[i], rules)...)
 	}
 	if rules.foreign {
 		return once(append(findings, judgeStrangers(agents)...))

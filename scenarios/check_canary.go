@@ -41,7 +41,7 @@ func judgeCanaries(agents []agent, least int, known []record.Finding) []record.F
 			index.search(text, func(at hit) {
 				in := incoming[at.text]
 				pair := [2]runtime.Path{agents[i].path, in.agent.path}
-				if in.agent == &agents[i] || rootOf(pair[0]) != rootOf(pair[1]) || seen[pair] >= canaryCandidates ||
+				if in.agent == &agents[i] || rootOf(pair[0]) != rootOf(pair[1]) || in.agent.forkedOf(pair[0]) || seen[pair] >= canaryCandidates ||
 					told[leak(pair[1], pair[0])+" "+string(pair[1])] || !couldCome(&agents[i], turn, in.agent, in.turn) {
 					return
 				}

@@ -18,6 +18,7 @@ import (
 // begins with.
 func judgeStrangers(agents []agent) []record.Finding {
 	given := givenTexts(agents)
+	standing := standingTexts(agents)
 	owners := map[string][]runtime.Path{} // a message to the agents that it is private to
 	for i := range agents {
 		for text := range privateTo(&agents[i]) {
@@ -27,14 +28,15 @@ func judgeStrangers(agents []agent) []record.Finding {
 	var findings []record.Finding
 	for i := range agents {
 		a := &agents[i]
-		own := privateTo(a)
-		a.eachNew(func() {}, func(turn, index int, m *runtime.Message) {
+		own := ownOf(a)
+		restarted := false
+		a.eachNew(func() { restarted = true }, func(turn, index int, m *runtime.Message) {
 			text := strings.TrimSpace(m.Content)
-			if len(text) < distinctive || own[text] {
+			if len(text) < distinctive || own[text] && (restarted || !before(a, turn, m)) || index < a.copied && !restarted {
 				return
 			}
 			for _, owner := range owners[text] {
-				if rootOf(owner) == rootOf(a.path) && !given.to(a.path, text) {
+				if owner != a.path && rootOf(owner) == rootOf(a.path) && !given.to(a.path, text) && standing[owner] != text && !a.forkedOf(owner) {
 					findings = append(findings, record.Finding{Code: leak(a.path, owner), Agent: a.path, Turn: turn,
 						Message: fmt.Sprintf("message %d (%s) is one of %s: %s", index+1, m.Role, owner, short(text))})
 					return
@@ -45,9 +47,61 @@ func judgeStrangers(agents []agent) []record.Finding {
 	return findings
 }
 
+// before reports that a message is an answer or a result, and stands in the
+// first request of a child: it has not said or done anything yet, so the message
+// is not its own, also where it says the same later.
+func before(a *agent, turn int, m *runtime.Message) bool {
+	return a.path.Depth() > 0 && a.run != nil && turn == a.run.Turns[0].Number && (m.Role == runtime.RoleAssistant || m.Role == runtime.RoleTool)
+}
+
+// forkedOf reports that an agent began with a copy of what another had said and
+// done until then, by intent.
+func (a *agent) forkedOf(owner runtime.Path) bool {
+	return a.copied > 0 && strings.HasPrefix(string(a.path), string(owner)+"/")
+}
+
+// standingTexts are the tool results that went up in the place of an answer, by
+// the child: a finding of its own.
+func standingTexts(agents []agent) map[runtime.Path]string {
+	texts := map[runtime.Path]string{}
+	for _, a := range agents {
+		if a.run == nil {
+			continue
+		}
+		for i := range a.run.Turns {
+			for j := range a.run.Turns[i].Calls {
+				if call := &a.run.Turns[i].Calls[j]; standsForAnswer(call) {
+					texts[call.Child.Agent] = strings.TrimSpace(call.Result)
+				}
+			}
+		}
+	}
+	return texts
+}
+
+// ownOf are the messages that an agent has of its own: those private to it, and
+// every answer of its model.
+func ownOf(a *agent) map[string]bool {
+	texts := privateTo(a)
+	if a.run == nil {
+		return texts
+	}
+	for _, turn := range a.run.Turns {
+		if turn.Answer != nil {
+			texts[strings.TrimSpace(turn.Answer.Message.Content)] = true
+		}
+		for _, call := range turn.Calls {
+			if call.Child == nil {
+				texts[strings.TrimSpace(call.Result)] = true
+			}
+		}
+	}
+	return texts
+}
+
 // privateTo returns the messages that belong to one agent: a root's prompt, the
 // answers on the way, the results of calls that started nobody. A last answer
-// is what goes up.
+// is what goes up, whatever else it is.
 func privateTo(a *agent) map[string]bool {
 	texts := map[string]bool{}
 	if a.run == nil {
@@ -57,7 +111,7 @@ func privateTo(a *agent) map[string]bool {
 		texts[strings.TrimSpace(a.run.Prompt)] = true
 	}
 	for _, turn := range a.run.Turns {
-		if turn.Answer != nil && turn.Answer.Message.Content != a.run.Final {
+		if turn.Answer != nil {
 			texts[strings.TrimSpace(turn.Answer.Message.Content)] = true
 		}
 		for _, call := range turn.Calls {
@@ -66,6 +120,7 @@ func privateTo(a *agent) map[string]bool {
 			}
 		}
 	}
+	delete(texts, strings.TrimSpace(a.run.Final))
 	return texts
 }
 

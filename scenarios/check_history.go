@@ -65,7 +65,7 @@ func beside(judge func() []record.Finding) func() []record.Finding {
 // runner, whose every try is known, or those of any agent.
 func structure(h *transcripts.History, agents []agent, limits Limits) []record.Finding {
 	if h.File == nil {
-		return check(agents, rules{foreign: true})
+		return check(agents, rules{foreign: true, asTheyCame: slices.Contains(logs, h.Format)})
 	}
 	of := LimitsOf(h.File.Header.Profile)
 	limits = Limits{Parent: cmp.Or(limits.Parent, of.Parent), Child: cmp.Or(limits.Child, of.Child)}
@@ -77,9 +77,13 @@ func structure(h *transcripts.History, agents []agent, limits Limits) []record.F
 	return findings
 }
 
+// logs are the formats in which a result has its line as soon as it is there,
+// whichever of the calls of an answer it belongs to.
+var logs = []string{"claude-code", "codex", "pi"}
+
 func secretsIn(h *transcripts.History, agents []agent) []record.Finding {
 	if h.File == nil {
-		return judgeSecretsOf(agents)
+		return judgeSecretsOf(h, agents)
 	}
 	asked, _ := tapeAgents(h.File, h.Roots, nil)
 	return judgeSecrets(h.File, asked)
@@ -90,7 +94,7 @@ func secretsIn(h *transcripts.History, agents []agent) []record.Finding {
 func agentsOf(h *transcripts.History) []agent {
 	var agents []agent
 	h.Walk(func(r *runtime.Run) {
-		a := agent{path: r.Agent, run: r, requests: sentBy(r)}
+		a := agent{path: r.Agent, run: r, requests: sentBy(r), copied: h.Copied[r.Agent]}
 		if h.Answered && r.History.Len() > 0 && len(r.Turns) > 0 {
 			a.requests = append(a.requests, request{r.Turns[len(r.Turns)-1].Number, r.History})
 		}

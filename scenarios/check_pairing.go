@@ -15,17 +15,22 @@ import (
 // later call, and its results are looked for there alone.
 type pairing struct {
 	agent    runtime.Path
+	foreign  bool           // of a program that is not ours
 	anyOrder bool           // results may stand in any order
+	notice   bool           // another order than that of the calls is no error
+	mixed    bool           // the results of the last assistant message are, and it was said
+	copied   int            // the first so many messages are of the agent's parent
+	given    bool           // the last assistant message is one of them
 	group    []runtime.Call // the calls of the last assistant message
 	answered []bool         // which of them have their result
 	findings []record.Finding
 }
 
-// judgePairing judges one agent. No wire asks for an order of results: that is a
-// promise of our own runner, which a foreign one has not made.
-func judgePairing(a *agent, foreign bool) []record.Finding {
-	p := &pairing{agent: a.path, anyOrder: foreign}
-	a.eachNew(func() { p.group, p.answered = nil, nil }, p.message, p.unanswered)
+// judgePairing judges one agent. What it begins with as a copy of its parent's
+// history is the parent's: there calls may still be open.
+func judgePairing(a *agent, rules rules) []record.Finding {
+	p := &pairing{agent: a.path, foreign: rules.foreign, anyOrder: rules.anyOrder, notice: rules.asTheyCame, copied: a.copied}
+	a.eachNew(func() { p.group, p.answered, p.copied, p.given = nil, nil, 0, false }, p.message, p.unanswered)
 	return p.findings
 }
 
@@ -34,12 +39,15 @@ func (p *pairing) report(turn int, code, format string, args ...any) {
 }
 
 func (p *pairing) message(turn, index int, m *runtime.Message) {
+	if index < p.copied {
+		defer func(kept int) { p.findings = p.findings[:kept] }(len(p.findings))
+	}
 	switch m.Role {
 	case runtime.RoleTool:
 		p.result(turn, index, m)
 	case runtime.RoleAssistant:
 		p.close(turn)
-		p.group = m.Calls
+		p.group, p.given, p.mixed = m.Calls, index < p.copied, false
 		p.answered = make([]bool, len(m.Calls))
 		for i, call := range m.Calls {
 			if slices.ContainsFunc(m.Calls[:i], func(c runtime.Call) bool { return c.ID == call.ID }) {
@@ -63,8 +71,12 @@ func (p *pairing) result(turn, index int, m *runtime.Message) {
 			continue
 		}
 		p.answered[i] = true
-		if i != first && !p.anyOrder {
+		if i != first && !p.anyOrder && !p.mixed {
+			p.mixed = true
 			p.report(turn, "pairing/order", "message %d: the result of %s comes before that of %s", index+1, show(call), show(p.group[first]))
+			if p.notice {
+				p.findings[len(p.findings)-1].Severity = record.SeverityNotice
+			}
 		}
 		return
 	}
@@ -77,10 +89,13 @@ func (p *pairing) result(turn, index int, m *runtime.Message) {
 
 // unanswered reports calls that a request was sent with and without a result.
 func (p *pairing) unanswered(turn int) {
+	if p.given {
+		return
+	}
 	for i, call := range p.group {
 		if !p.answered[i] {
 			starts := ""
-			if p.anyOrder && transcripts.Delegates(call.Name) {
+			if p.foreign && transcripts.Delegates(call.Name) {
 				starts = ", which starts an agent,"
 			}
 			p.report(turn, "pairing/unanswered", "the call %s%s has no result", show(call), starts)
@@ -91,7 +106,7 @@ func (p *pairing) unanswered(turn int) {
 // close ends the group of calls: results that come later are orphans.
 func (p *pairing) close(turn int) {
 	p.unanswered(turn)
-	p.group, p.answered = nil, nil
+	p.group, p.answered, p.given = nil, nil, false
 }
 
 func show(call runtime.Call) string { return fmt.Sprintf("%q (%s)", call.ID, call.Name) }

@@ -20,10 +20,7 @@ func judgeSecrets(f *transcripts.File, agents []agent) []record.Finding {
 		a := &agents[i]
 		s.answers(a)
 		a.eachNew(func() {}, func(turn, index int, m *runtime.Message) {
-			s.look(a.path, turn, fmt.Sprintf("message %d (%s)", index+1, m.Role), m.Content)
-			for _, call := range m.Calls {
-				s.look(a.path, turn, fmt.Sprintf("message %d (%s)", index+1, m.Role), call.Arguments)
-			}
+			s.message(a.path, turn, index, m)
 		}, func(int) {})
 	}
 	for _, e := range f.Exchanges {
@@ -39,20 +36,29 @@ func judgeSecrets(f *transcripts.File, agents []agent) []record.Finding {
 	return once(s.findings)
 }
 
-// judgeSecretsOf does the same for a history of messages.
-func judgeSecretsOf(agents []agent) []record.Finding {
+// judgeSecretsOf does the same for a history of messages, with the lines of its
+// file that could not be read.
+func judgeSecretsOf(h *transcripts.History, agents []agent) []record.Finding {
 	s := &secrets{redactor: record.NewRedactor(nil), seen: map[string]bool{}}
 	for i := range agents {
 		a := &agents[i]
 		a.eachNew(func() {}, func(turn, index int, m *runtime.Message) {
-			where := fmt.Sprintf("message %d (%s)", index+1, m.Role)
-			s.look(a.path, turn, where, m.Content)
-			for _, call := range m.Calls {
-				s.look(a.path, turn, where, call.Arguments)
-			}
+			s.message(a.path, turn, index, m)
 		}, func(int) {})
 	}
+	for _, w := range h.Warnings {
+		s.look("", 0, fmt.Sprintf("line %d, which could not be read", w.Line), w.Text)
+	}
 	return once(s.findings)
+}
+
+// message looks at one message of a list: its texts, and the names and ids in it.
+func (s *secrets) message(agent runtime.Path, turn, index int, m *runtime.Message) {
+	where := fmt.Sprintf("message %d (%s)", index+1, s.redactor.Mask(string(m.Role)))
+	s.look(agent, turn, where, string(m.Role), m.Content, m.CallID)
+	for _, call := range m.Calls {
+		s.look(agent, turn, where, call.ID, call.Name, call.Arguments)
+	}
 }
 
 type secrets struct {
@@ -73,7 +79,7 @@ func (s *secrets) answers(a *agent) {
 		}
 		s.look(a.path, turn.Number, "the answer", turn.Answer.Message.Content, turn.Answer.Refusal)
 		for _, call := range turn.Answer.Message.Calls {
-			s.look(a.path, turn.Number, "the answer", call.Arguments)
+			s.look(a.path, turn.Number, "the answer", call.ID, call.Name, call.Arguments)
 		}
 	}
 }

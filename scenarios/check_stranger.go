@@ -32,7 +32,7 @@ func judgeStranger(a *agent, limits Limits) []record.Finding {
 		cut := turn.Answer != nil && turn.Answer.Cut()
 		for j := range turn.Calls {
 			call := &turn.Calls[j]
-			if call.Child != nil && call.Result != "" && call.Child.Final == "" && isToolOutput(call) {
+			if standsForAnswer(call) {
 				findings = append(findings, record.Finding{Code: "limit/tool-output-as-answer", Agent: a.path, Turn: turn.Number,
 					Message: fmt.Sprintf("call %d: the last tool result of %s stands for its answer: %s", call.Number, call.Child.Agent, short(call.Result))})
 			}
@@ -42,6 +42,24 @@ func judgeStranger(a *agent, limits Limits) []record.Finding {
 		}
 	}
 	return findings
+}
+
+// standsForAnswer reports that a child gave no answer, and its last tool result
+// went up in the place of one.
+func standsForAnswer(call *runtime.CallRecord) bool {
+	if call.Child == nil || trimBlank(call.Result) == "" {
+		return false
+	}
+	for i := len(call.Child.Turns) - 1; i >= 0; i-- {
+		turn := &call.Child.Turns[i]
+		if turn.Answer == nil {
+			continue
+		}
+		// A file that does not hold the last answer of a child may have it as
+		// the result of the call.
+		return (call.Child.Final == "" || len(turn.Answer.Message.Calls) > 0) && isToolOutput(call)
+	}
+	return false
 }
 
 // judgeGenerations finds children that have children.

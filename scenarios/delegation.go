@@ -16,6 +16,7 @@ type delegation struct {
 	history    *transcripts.History
 	run        *runtime.Run
 	thresholds Thresholds
+	failed     failedResults
 	findings   []record.Finding
 }
 
@@ -23,16 +24,17 @@ type delegation struct {
 // counted: delegation/*.
 func judgeDelegation(h *transcripts.History, agents []agent, t Thresholds) []record.Finding {
 	var findings []record.Finding
+	failed := failuresOf(agents)
 	for i := range agents {
 		run := agents[i].run
 		if run == nil || len(run.Children()) == 0 {
 			continue
 		}
-		d := &delegation{history: h, run: run, thresholds: t}
+		d := &delegation{history: h, run: run, thresholds: t, failed: failed}
 		for i := range run.Turns {
 			turn := &run.Turns[i]
 			for j := range turn.Calls {
-				if turn.Calls[j].Child != nil {
+				if turn.Calls[j].Child != nil && turn.Calls[j].Number > 0 { // else nobody delegated
 					d.handed(turn, &turn.Calls[j])
 				}
 			}
@@ -157,7 +159,7 @@ func (d *delegation) parallelWrites(turn *runtime.Turn) {
 		if call.Child == nil {
 			continue
 		}
-		for _, path := range writtenBy(call.Child) {
+		for _, path := range d.writtenBy(call.Child) {
 			if writers[path] == nil {
 				order = append(order, path)
 			}
@@ -176,14 +178,14 @@ func (d *delegation) parallelWrites(turn *runtime.Turn) {
 }
 
 // writtenBy lists the files that an agent and those below it wrote, sorted.
-func writtenBy(run *runtime.Run) []string {
+func (d *delegation) writtenBy(run *runtime.Run) []string {
 	var list []string
 	run.Walk(func(r *runtime.Run) {
 		for i := range r.Turns {
 			for j := range r.Turns[i].Calls {
 				call := &r.Turns[i].Calls[j]
 				for _, f := range filesOf(call) {
-					if f.use != reads && worked(call) {
+					if f.use != reads && d.worked(call) {
 						list = append(list, f.path)
 					}
 				}
@@ -192,14 +194,6 @@ func writtenBy(run *runtime.Run) []string {
 	})
 	slices.Sort(list)
 	return slices.Compact(list)
-}
-
-// worked reports whether a call did what it was asked.
-func worked(call *runtime.CallRecord) bool {
-	if call.Verdict != "" && call.Verdict.Class() != "allowed" {
-		return false
-	}
-	return !looksFailed(call.Result)
 }
 
 // overlap reports whether two agents ran at the same time, as far as is known.
@@ -237,13 +231,13 @@ func (d *delegation) editUnread() {
 				commands.WriteString(command + "\n")
 			}
 			for _, f := range filesOf(call) {
-				if f.use == edits && worked(call) && !own[f.path] && child[f.path] != nil && !strings.Contains(commands.String(), baseOf(f.path)) {
+				if f.use == edits && d.worked(call) && !own[f.path] && child[f.path] != nil && !strings.Contains(commands.String(), baseOf(f.path)) {
 					d.report("edit-unread", d.run.Agent, turn.Number, "call %d (%s): only %s has read %s", call.Number, call.Name, child[f.path].Agent, f.path)
 				}
 				own[f.path] = true
 			}
 			if call.Child != nil {
-				for _, path := range readBy(call.Child) {
+				for _, path := range d.readBy(call.Child) {
 					child[path] = call.Child
 				}
 			}
@@ -254,13 +248,13 @@ func (d *delegation) editUnread() {
 func baseOf(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
 
 // readBy lists the files that an agent read with a file tool.
-func readBy(run *runtime.Run) []string {
+func (d *delegation) readBy(run *runtime.Run) []string {
 	var list []string
 	for i := range run.Turns {
 		for j := range run.Turns[i].Calls {
 			call := &run.Turns[i].Calls[j]
 			for _, f := range filesOf(call) {
-				if f.use == reads && worked(call) {
+				if f.use == reads && d.worked(call) {
 					list = append(list, f.path)
 				}
 			}

@@ -119,7 +119,7 @@ func (d *delegation) readerWrites(call *runtime.CallRecord, brief string) {
 		turn := &call.Child.Turns[i]
 		for j := range turn.Calls {
 			c := &turn.Calls[j]
-			if path := written(c); path != "" {
+			if path := d.written(c); path != "" {
 				d.report("reader-writes", call.Child.Agent, turn.Number, "call %d (%s) writes %s, and %s", c.Number, c.Name, visible(path), why)
 				return
 			}
@@ -128,8 +128,8 @@ func (d *delegation) readerWrites(call *runtime.CallRecord, brief string) {
 }
 
 // written is a file that a call wrote, "" when it wrote none.
-func written(call *runtime.CallRecord) string {
-	if !worked(call) {
+func (d *delegation) written(call *runtime.CallRecord) string {
+	if !d.worked(call) {
 		return ""
 	}
 	for _, f := range filesOf(call) {
@@ -147,73 +147,4 @@ func visible(path string) string {
 		return string(quoted)
 	}
 	return path
-}
-
-// failureWords are what a text has that speaks of a failure.
-var failureWords = regexp.MustCompile(`(?i)fail|error|could ?n[o']t|could not|cannot|can't|unable|incomplete|did ?n[o']t|did not|not (finish|complete|possible|found|work|able|available|been)|limit|missing|unfortunately|partial|unsuccessful|problem|issue|denied|refus|blocked|interrupt|cancel|abort|timed? ?out|no (answer|report|result)|crash|exceed|without|nothing|does ?n[o']t|never|wrong|invalid|broke|stopp|gave up`)
-
-// hiddenFailures finds failures that nobody is told of.
-func (d *delegation) hiddenFailures() {
-	var open []func() // failures of children after which nothing was done
-	for i := range d.run.Turns {
-		turn := &d.run.Turns[i]
-		for j := range turn.Calls {
-			call := &turn.Calls[j]
-			switch {
-			case call.Child == nil:
-				if worked(call) && call.Result != "" {
-					open = nil // the agent went on by itself
-				}
-				continue
-			case failedChild(call):
-				open = append(open, func() {
-					d.report("hidden-failure", d.run.Agent, turn.Number, "call %d: %s failed, and the answer does not say so", call.Number, call.Child.Agent)
-				})
-			case len(open) > 0 && i > 0 && !siblingFailed(turn):
-				open = nil // another child in the place of the first
-			}
-			d.hiddenByChild(call.Child)
-		}
-	}
-	if d.run.Final != "" && !failureWords.MatchString(d.run.Final) {
-		for _, report := range open {
-			report()
-		}
-	}
-}
-
-// siblingFailed reports whether a child of the turn failed: one that worked in
-// the same turn stands for itself.
-func siblingFailed(turn *runtime.Turn) bool {
-	return slices.ContainsFunc(turn.Calls, func(c runtime.CallRecord) bool { return c.Child != nil && failedChild(&c) })
-}
-
-// failedChild reports that a child gave no answer, or its call an error.
-func failedChild(call *runtime.CallRecord) bool {
-	switch call.Child.Stop {
-	case runtime.StopTurnLimit, runtime.StopTruncated, runtime.StopRefused, runtime.StopEmpty, runtime.StopUpstreamError:
-		return true
-	}
-	return call.Child.Final == "" && call.Result != "" && looksFailed(call.Result)
-}
-
-// hiddenByChild judges the report of a child whose last call failed.
-func (d *delegation) hiddenByChild(child *runtime.Run) {
-	if child.Final == "" || failureWords.MatchString(child.Final) {
-		return
-	}
-	for i := len(child.Turns) - 1; i >= 0; i-- {
-		calls := child.Turns[i].Calls
-		if len(calls) == 0 {
-			continue
-		}
-		for j := range calls {
-			if calls[j].Result == "" || worked(&calls[j]) {
-				return
-			}
-		}
-		last := &calls[len(calls)-1]
-		d.report("hidden-failure", child.Agent, child.Turns[i].Number, "call %d (%s) failed, and the report does not say so: %s", last.Number, last.Name, short(last.Result))
-		return
-	}
 }

@@ -63,6 +63,10 @@ func (e *RefusedError) Error() string {
 // program is given for.
 var ErrNoCommand = errors.New("no program runs here")
 
+// ErrMeant is in the error of a rebase of a scenario that demands findings about
+// its requests.
+var ErrMeant = errors.New("its requests are meant to differ")
+
 // Changed reports whether any request of the scenario is another one now.
 func (p *Rebase) Changed() bool { return !bytes.Equal(p.Before, p.After) }
 
@@ -89,7 +93,7 @@ func PlanRebase(ctx context.Context, source Source, name string, o RebaseOptions
 		return nil, err
 	}
 	if code := slices.IndexFunc(scenario.Want.Findings, isDrift); code >= 0 {
-		return nil, fmt.Errorf("%w: %s demands %s, so its requests are meant to differ: nothing to rebase", ErrBadInput, scenario.File, scenario.Want.Findings[code])
+		return nil, fmt.Errorf("%w: %s demands %s, so %w: nothing to rebase", ErrBadInput, scenario.File, scenario.Want.Findings[code], ErrMeant)
 	}
 	var rebased *record.Rebased
 	if tape.Foreign() {
@@ -104,7 +108,7 @@ func PlanRebase(ctx context.Context, source Source, name string, o RebaseOptions
 	if len(rebased.Changes) == 0 {
 		return p, nil
 	}
-	p.After = rebased.File.Encode()
+	p.After = []byte(golden.WithLineEnds(string(rebased.File.Encode()), string(p.Before)))
 	return p, p.verify(ctx, source, scenario, tape.Foreign(), o)
 }
 
@@ -230,7 +234,7 @@ func (p *Rebase) Write() error {
 	if stored, err := files.ReadPath(p.Golden, files.Limit); err == nil && string(stored) != p.stored {
 		return fmt.Errorf("%w: %s", golden.ErrMoved, p.Golden)
 	}
-	if err := transcripts.Replace(p.Transcript, p.After); err != nil {
+	if err := transcripts.Replace(files.Target(p.Transcript), p.After); err != nil {
 		return fmt.Errorf("%w: write transcript %s: %w", ErrCannotRun, p.Transcript, files.Reason(err))
 	}
 	if !p.RewritesGolden() {

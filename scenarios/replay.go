@@ -43,6 +43,7 @@ type Result struct {
 	Err       error             // with Status Error: why
 	Golden    string            // the rendering
 	Wrote     string            // the path of the golden history that an update wrote; "" for none
+	Unwritten error             // why a history that differs could not be left beside the stored one; nil: it was
 	Run       *runtime.Run      // nil for a foreign transcript
 	Session   *transcripts.File // of a foreign transcript: what the client asked, and the answers it was given
 	Took      time.Duration
@@ -195,7 +196,7 @@ func (r *Result) holdIn(store golden.Store, scenario *Scenario, o ReplayOptions)
 		return fmt.Errorf("%w: %w", ErrCannotRun, err)
 	}
 	if finding, detail, differs := outcome.Finding(); differs {
-		if err != nil { // that the new one cannot be written hides no difference
+		if r.Unwritten = err; err != nil { // that the new one cannot be written hides no difference
 			finding.Message += ": " + err.Error()
 		}
 		if standing(r.Findings) != "" { // it would be accepted in vain

@@ -7,8 +7,10 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/tapetree/tapetree/golden"
 	"github.com/tapetree/tapetree/internal/files"
@@ -21,8 +23,8 @@ type Unreferenced struct {
 }
 
 // FindUnreferenced lists the golden histories, those that wait to be accepted,
-// and the transcripts that no scenario refers to, in the order of their paths.
-// Other files are not looked at. A scenario that cannot be read may refer to any
+// and the transcripts that no scenario refers to, and what runs that were killed
+// left half written, in the order of their paths. Other files are not looked at. A scenario that cannot be read may refer to any
 // of them, so it is an error.
 func FindUnreferenced(source Source) ([]Unreferenced, error) {
 	names, err := source.Names()
@@ -66,9 +68,51 @@ func FindUnreferenced(source Source) ([]Unreferenced, error) {
 			list = append(list, one)
 		}
 	}
+	for _, kind := range []struct {
+		folder string
+		from   fs.FS
+	}{{goldenFolder, source.Goldens}, {transcriptFolder, source.Transcripts}} {
+		left, err := leftovers(kind.from, time.Now())
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", source.display(kind.folder, ""), err)
+		}
+		for _, file := range left {
+			list = append(list, Unreferenced{Path: source.display(kind.folder, file)})
+		}
+	}
 	slices.SortFunc(list, func(a, b Unreferenced) int {
 		return strings.Compare(filepath.ToSlash(a.Path), filepath.ToSlash(b.Path))
 	})
+	return list, nil
+}
+
+// halfWritten are the names of files that are being written, as golden.Write and
+// transcripts.Replace choose them.
+var halfWritten = regexp.MustCompile(`^\..+\.(txt|txt\.new|jsonl|jsonl\.partial)\.[0-9]{1,10}(\.tmp)?$`)
+
+// beingWritten is how old a file may be that somebody still writes. It is written
+// in one go, and has its name for no longer than that and a sync take.
+const beingWritten = time.Minute
+
+// leftovers lists the files that were being written when their run was killed.
+func leftovers(folder fs.FS, now time.Time) ([]string, error) {
+	entries, err := fs.ReadDir(folder, ".")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list folder: %w", files.Reason(err))
+	}
+	var list []string
+	for _, entry := range entries {
+		if !entry.Type().IsRegular() || !halfWritten.MatchString(entry.Name()) {
+			continue
+		}
+		info, err := entry.Info()
+		if err == nil && now.Sub(info.ModTime()) >= beingWritten {
+			list = append(list, entry.Name())
+		}
+	}
 	return list, nil
 }
 

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/tapetree/tapetree/internal/histories"
 	"github.com/tapetree/tapetree/internal/report"
 	"github.com/tapetree/tapetree/record"
 	"github.com/tapetree/tapetree/scenarios"
@@ -28,6 +29,7 @@ type checkOptions struct {
 	update   bool
 	jobs     int
 	set      []string
+	builtin  bool
 }
 
 func (a *app) checkCommand() *cobra.Command {
@@ -41,12 +43,14 @@ run and nobody is asked.
 
 Without arguments: every transcript of ./transcripts. NAME stands for
 transcripts/NAME.jsonl below --dir. Of a FOLDER all files below it are read, and
-those that are no history are passed over. Findings that the want/findings
+those that are no history are passed over; the file of a subagent is read with its
+session, not again on its own. Findings that the want/findings
 section of a transcript's scenario lists are known, and so are those of
 --baseline.`,
 		Example: `  tapetree check                                all of ./transcripts
   tapetree check ~/.claude/projects             the sessions of another agent
   tapetree check --baseline known.json          fail for what is new
+  tapetree check --builtin                      the suite inside tapetree
   tapetree check --format sarif --out out.sarif for code scanning`,
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, start string) ([]string, cobra.ShellCompDirective) {
 			names, _ := a.completeNames(cmd, args, start)
@@ -55,6 +59,7 @@ section of a transcript's scenario lists are known, and so are those of
 		RunE: a.wrap(func(cmd *cobra.Command, args []string) error { return a.check(cmd.Context(), o, args) }),
 	}
 	flags := cmd.Flags()
+	flags.BoolVar(&o.builtin, "builtin", false, "check transcripts of the suite inside tapetree; without a NAME all of them")
 	flags.StringVar(&o.format, "format", "text", strings.Join(report.CheckFormats[:6], ", ")+" or sarif")
 	flags.StringVar(&o.out, "out", "", "write the report to this `file`")
 	flags.StringVar(&o.failOn, "fail-on", "error", "exit with 1 for a finding of this weight or more: error, warning, notice or none")
@@ -73,6 +78,9 @@ func (a *app) check(ctx context.Context, o *checkOptions, args []string) error {
 		return err
 	}
 	tasks, err := a.checkTasks(args)
+	if o.builtin {
+		tasks, err = a.builtinTasks(args)
+	}
 	if err != nil {
 		return err
 	}
@@ -163,7 +171,8 @@ func (a *app) newChecker(o *checkOptions) (*checker, error) {
 // checkTask is one file to check.
 type checkTask struct {
 	path   string
-	listed bool // found in a folder: what is no history is passed over
+	listed bool   // found in a folder: what is no history is passed over
+	suite  string // the name in the suite inside the program, "" for a file
 }
 
 // checkTasks lists the files that the arguments name, each once, in order.
@@ -201,5 +210,18 @@ func (a *app) checkTasks(args []string) ([]checkTask, error) {
 			}
 		}
 	}
-	return tasks, nil
+	return apart(tasks), nil
+}
+
+// apart leaves out the files that are read with another one of them.
+func apart(tasks []checkTask) []checkTask {
+	paths := make([]string, len(tasks))
+	for i, task := range tasks {
+		paths[i] = task.path
+	}
+	kept := map[string]bool{}
+	for _, path := range histories.Apart(paths) {
+		kept[path] = true
+	}
+	return slices.DeleteFunc(tasks, func(task checkTask) bool { return !kept[task.path] })
 }

@@ -7,14 +7,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"strings"
 	"sync"
 
 	"github.com/tapetree/tapetree/internal/files"
 	"github.com/tapetree/tapetree/internal/histories"
 	"github.com/tapetree/tapetree/internal/report"
-	"github.com/tapetree/tapetree/record"
 	"github.com/tapetree/tapetree/scenarios"
 	"github.com/tapetree/tapetree/transcripts"
 )
@@ -47,7 +45,7 @@ const together = 64 << 20
 func (c *checker) all(ctx context.Context, tasks []checkTask, to report.CheckWriter) (*report.Check, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer frugal(tasks)()
+	defer frugal(largest(tasks))()
 	room := newRoom(together)
 	results := make(chan chan checked, c.jobs) // in the order of the files
 	go func() {
@@ -106,7 +104,11 @@ func (c *checker) file(ctx context.Context, task checkTask) (result checked) {
 		}
 	}()
 	o := histories.Options{Redact: c.app.secrets(), Lean: true}
-	for h, err := range histories.Each(ctx, task.path, o) {
+	each := histories.Each(ctx, task.path, o)
+	if task.suite != "" {
+		each = c.app.histories(ctx, true, task.suite)
+	}
+	for h, err := range each {
 		switch {
 		case ctx.Err() != nil:
 			return result
@@ -142,7 +144,7 @@ func (c *checker) history(path string, h *transcripts.History) *report.CheckFile
 	}
 	wanted := c.wanted.of(path)
 	for _, found := range scenarios.CheckHistory(h, scenarios.CheckOptions{Thresholds: c.thresholds}) {
-		finding := report.CheckFinding{Code: found.Code, Severity: record.Severity(found.Code), Agent: string(found.Agent), Turn: found.Turn,
+		finding := report.CheckFinding{Code: found.Code, Severity: found.Weight(), Agent: string(found.Agent), Turn: found.Turn,
 			Line: h.Spots[transcripts.TurnKey{Agent: found.Agent, Turn: found.Turn}].Line, Message: c.app.secrets().Mask(found.Message), Known: wanted[found.Code]}
 		f.Findings = append(f.Findings, finding)
 	}
@@ -159,24 +161,25 @@ type wanted struct {
 // says so. A scenario that cannot be read wants nothing: replay says so.
 func (w *wanted) of(path string) map[string]string {
 	folder := filepath.Dir(path)
-	if filepath.Base(folder) != "transcripts" {
+	project, source := filepath.Dir(folder), scenarios.DirSource(filepath.Dir(folder))
+	if strings.HasPrefix(path, builtinPlace) {
+		project, source = builtinPlace, scenarios.BuiltinSource()
+	} else if filepath.Base(folder) != "transcripts" {
 		return nil
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	project := filepath.Dir(folder)
 	if w.projects[project] == nil {
 		if w.projects == nil {
 			w.projects = map[string]map[string]map[string]string{}
 		}
-		w.projects[project] = wantedIn(project)
+		w.projects[project] = wantedIn(source)
 	}
 	return w.projects[project][strings.TrimSuffix(filepath.Base(path), ".jsonl")]
 }
 
-func wantedIn(project string) map[string]map[string]string {
+func wantedIn(source scenarios.Source) map[string]map[string]string {
 	list := map[string]map[string]string{}
-	source := scenarios.DirSource(project)
 	names, err := source.Names()
 	if err != nil {
 		return list
@@ -210,30 +213,20 @@ func historyFiles(folder string) ([]checkTask, error) {
 				return filepath.SkipDir
 			}
 		case entry.Type().IsRegular():
-			list = append(list, checkTask{path, true})
+			list = append(list, checkTask{path: path, listed: true})
 		}
 		return nil
 	})
 	return list, err
 }
 
-// A file is large from so many bytes on. Then the garbage may be a tenth of what
-// is alive, not as much again: a history of 100 MB is held twice, as the file
-// and as texts, and fits into 300 MB.
-const (
-	largeFile     = 16 << 20
-	frugalPercent = 10
-)
-
-// frugal keeps the memory low where a file is large; what it returns ends that.
-func frugal(tasks []checkTask) (end func()) {
+// largest is how many bytes the largest file has.
+func largest(tasks []checkTask) int64 {
+	size := int64(0)
 	for _, task := range tasks {
-		if sizeOf(task.path) >= largeFile {
-			before := debug.SetGCPercent(frugalPercent)
-			return func() { debug.SetGCPercent(before) }
-		}
+		size = max(size, sizeOf(task.path))
 	}
-	return func() {}
+	return size
 }
 
 func isFolder(path string) bool {

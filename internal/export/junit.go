@@ -4,6 +4,7 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/tapetree/tapetree/golden"
@@ -185,7 +186,7 @@ func (s *junitSuite) findings(class string, list []record.Finding) {
 			}
 			text += golden.Visible(f.Message) + "\n"
 		}
-		if record.Severity(code) == record.SeverityError {
+		if slices.ContainsFunc(byCode[code], func(f record.Finding) bool { return f.Weight() == record.SeverityError }) {
 			c.Failure = &junitText{Message: golden.Visible(byCode[code][0].Message), Type: code, Text: text}
 		} else {
 			c.Out = text

@@ -21,11 +21,11 @@ var (
 func (g *checkGitHub) File(f *CheckFile) error {
 	var out strings.Builder
 	annotate := func(severity, title string, line int, message string) {
-		fmt.Fprintf(&out, "::%s file=%s", severity, githubProperty.Replace(golden.Visible(f.File)))
+		fmt.Fprintf(&out, "::%s file=%s", severity, githubProperty.Replace(golden.VisibleLine(f.File)))
 		if line > 0 {
 			fmt.Fprintf(&out, ",line=%d", line)
 		}
-		fmt.Fprintf(&out, ",title=%s::%s\n", githubProperty.Replace(title), githubText.Replace(golden.Visible(message)))
+		fmt.Fprintf(&out, ",title=%s::%s\n", githubProperty.Replace(title), githubText.Replace(golden.VisibleLine(message)))
 	}
 	if f.Error != "" {
 		annotate("error", "tapetree check", 0, f.Error)
@@ -87,7 +87,7 @@ var markdownSigns = strings.NewReplacer("\\", "\\\\", "|", "\\|", "<", "&lt;", "
 
 // cell is text as a table shows it, on one line.
 func cell(text string) string {
-	return markdownSigns.Replace(strings.Join(strings.Fields(golden.Visible(text)), " "))
+	return markdownSigns.Replace(strings.Join(strings.Fields(golden.VisibleLine(text)), " "))
 }
 
 func (m *checkMarkdown) Close(c *Check) error {
@@ -137,9 +137,9 @@ func (t *checkTAP) File(f *CheckFile) error {
 	if failed {
 		word = "not ok"
 	}
-	fmt.Fprintf(&out, "%s %d - %s\n", word, t.tests, strings.NewReplacer(`\`, `\\`, "#", `\#`).Replace(golden.Visible(f.Name())))
+	fmt.Fprintf(&out, "%s %d - %s\n", word, t.tests, strings.NewReplacer(`\`, `\\`, "#", `\#`).Replace(golden.VisibleLine(f.Name())))
 	for _, line := range lines {
-		fmt.Fprintf(&out, "# %s\n", strings.TrimSpace(golden.Visible(line)))
+		fmt.Fprintf(&out, "# %s\n", strings.TrimSpace(golden.VisibleLine(line)))
 	}
 	_, err := io.WriteString(t.w, out.String())
 	return err

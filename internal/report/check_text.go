@@ -22,17 +22,17 @@ type checkText struct {
 func (t *checkText) File(f *CheckFile) error {
 	var out strings.Builder
 	if f.Error != "" {
-		fmt.Fprintf(&out, "%s\n", golden.Visible(f.Error))
+		fmt.Fprintf(&out, "%s\n", golden.VisibleLine(f.Error))
 	}
 	for _, place := range f.Unread {
-		fmt.Fprintf(&out, "%s\n", golden.Visible(unread(f, place)))
+		fmt.Fprintf(&out, "%s\n", golden.VisibleLine(unread(f, place)))
 	}
 	for _, finding := range f.fresh() {
 		word := finding.Severity
 		if t.o.Color {
 			word = severityColors[word] + word + colorEnd
 		}
-		fmt.Fprintf(&out, "%s %s %s: %s\n", golden.Visible(f.place(&finding)), word, finding.Code, golden.Visible(finding.Message))
+		fmt.Fprintf(&out, "%s %s %s: %s\n", golden.VisibleLine(f.place(&finding)), word, finding.Code, golden.VisibleLine(finding.Message))
 		if !t.advised[finding.Code] && !t.o.Quiet {
 			t.advised[finding.Code] = true
 			_, remedy := t.o.Rule(finding.Code)
@@ -58,7 +58,7 @@ func unread(f *CheckFile, place CheckPlace) string {
 func (t *checkText) Close(c *Check) error {
 	var out strings.Builder
 	for _, entry := range c.Stale {
-		fmt.Fprintf(&out, "stale: %s: no such finding any more\n", golden.Visible(entry))
+		fmt.Fprintf(&out, "stale: %s: no such finding any more\n", golden.VisibleLine(entry))
 	}
 	out.WriteString(c.sum() + "\n")
 	_, err := io.WriteString(t.w, out.String())
