@@ -178,6 +178,17 @@ func (r *Redactor) Find(text string) []string {
 	return slices.Compact(kinds)
 }
 
+// Count is how many secrets there are in text. Placeholders are none.
+func (r *Redactor) Count(text string) int {
+	n := 0
+	find := runtime.Editor{Find: func(s runtime.Spot) []runtime.Edit {
+		n += len(r.matches(s))
+		return nil
+	}}
+	find.Edits(runtime.Spot{Text: text})
+	return n
+}
+
 // Mask hides every secret in text behind ***, for a terminal.
 func (r *Redactor) Mask(text string) string {
 	mask := runtime.Editor{Find: func(s runtime.Spot) []runtime.Edit {

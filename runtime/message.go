@@ -1,6 +1,10 @@
 package runtime
 
-import "github.com/go-json-experiment/json/jsontext"
+import (
+	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
 
 // Role says who wrote a message.
 type Role string
@@ -90,6 +94,11 @@ func (h *History) Append(messages ...Message) {
 	}
 	h.messages = append(h.messages, messages...)
 }
+
+// Reserve makes room for n more messages. What a list outgrows stays in memory as
+// long as one of its views does, so a long list that grows step by step is held
+// several times.
+func (h *History) Reserve(n int) { h.messages = slices.Grow(h.messages, n) }
 
 // View returns the messages so far; later appends do not change it.
 func (h *History) View() View {

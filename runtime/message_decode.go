@@ -24,7 +24,7 @@ func ParseMessage(raw []byte) (Message, error) {
 	}
 	m := Message{Role: Role(role), Raw: raw}
 	m.Content = textOfContent(memberOf(members, "content"))
-	m.CallID, _ = textOf(memberOf(members, "tool_call_id"))
+	m.CallID = idOf(memberOf(members, "tool_call_id"))
 	calls, err := rawCalls(members)
 	if err != nil {
 		return Message{}, fmt.Errorf("read message: %w", err)
@@ -75,7 +75,7 @@ func isFunctionCall(v jsontext.Value) bool {
 func parseCall(raw jsontext.Value) Call {
 	members, _ := membersOf(raw) // rawCalls has seen that it is an object
 	call := Call{Raw: raw}
-	call.ID, _ = textOf(memberOf(members, "id"))
+	call.ID = idOf(memberOf(members, "id"))
 	function := members
 	if inner, err := membersOf(memberOf(members, "function")); err == nil {
 		function = inner

@@ -3,12 +3,11 @@ package runtime
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"sync"
-	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/tapetree/tapetree/internal/jsonspan"
 )
 
 // What others send is read tolerantly: of a name written twice the last value
@@ -46,44 +45,84 @@ func release(d *jsontext.Decoder) {
 }
 
 func spansOf(raw []byte, open jsontext.Kind, wrongKind error) ([]span, error) {
+	if spans, ok := quickSpans(raw, byte(open)); ok {
+		return spans, nil
+	}
+	return nil, spansFault(raw, open, wrongKind)
+}
+
+// quickSpans cuts an object or an array up. It does not say what is wrong with
+// others.
+func quickSpans(raw []byte, open byte) (spans []span, ok bool) {
+	i := jsonspan.Space(raw, 0)
+	if i == len(raw) || raw[i] != open {
+		return nil, false
+	}
+	i = jsonspan.Space(raw, i+1)
+	if i == len(raw) {
+		return nil, false
+	}
+	end := raw[i] == open+2 // '}' and ']' come two after '{' and '['
+	for !end {
+		var s span
+		if open == '{' {
+			quoted, value, ok := jsonspan.Name(raw, i)
+			if !ok {
+				return nil, false
+			}
+			s.name, i = nameOf(quoted), value
+		}
+		s.start = i
+		if i, ok = jsonspan.Skip(raw, i); !ok {
+			return nil, false
+		}
+		s.value = raw[s.start:i:i]
+		spans = append(spans, s)
+		switch i = jsonspan.Space(raw, i); {
+		case i == len(raw) || raw[i] != ',' && raw[i] != open+2:
+			return nil, false
+		case raw[i] == ',':
+			i = jsonspan.Space(raw, i+1)
+		default:
+			end = true
+		}
+	}
+	return spans, jsonspan.Space(raw, i+1) == len(raw)
+}
+
+// usualNames are those of the members of messages: their text need not be made
+// anew each time.
+var usualNames = func() map[string]string {
+	names := map[string]string{}
+	for _, name := range []string{
+		"role", "content", "type", "text", "id", "name", "arguments", "function", "tool_calls", "tool_call_id", "function_call", "refusal",
+		"reasoning_content", "call_id", "output", "input", "index", "message", "choices", "usage", "model", "finish_reason", "extra", "agent",
+	} {
+		names[name] = name
+	}
+	return names
+}()
+
+func nameOf(quoted jsontext.Value) string {
+	if name, ok := usualNames[string(quoted[1:len(quoted)-1])]; ok {
+		return name
+	}
+	return jsonspan.Text(quoted)
+}
+
+// spansFault says why a text is no object or array.
+func spansFault(raw []byte, open jsontext.Kind, wrongKind error) error {
 	d := decoders.Get().(*jsontext.Decoder)
 	defer release(d)
 	d.Reset(bytes.NewBuffer(raw), tolerant...)
-	if kind := d.PeekKind(); kind != open {
-		if _, err := d.ReadValue(); err != nil {
-			return nil, err
-		}
-		return nil, wrongKind
+	kind := d.PeekKind()
+	if _, err := d.ReadValue(); err != nil {
+		return err
 	}
-	if _, err := d.ReadToken(); err != nil {
-		return nil, err
+	if kind != open {
+		return wrongKind
 	}
-	var spans []span
-	for d.PeekKind() != open+2 { // '}' and ']' come two after '{' and '['
-		var s span
-		if open == '{' {
-			name, err := d.ReadToken()
-			if err != nil {
-				return nil, err
-			}
-			s.name = name.String()
-		}
-		value, err := d.ReadValue()
-		if err != nil {
-			return nil, err
-		}
-		end := int(d.InputOffset())
-		s.start = end - len(value)
-		s.value = raw[s.start:end:end]
-		spans = append(spans, s)
-	}
-	if _, err := d.ReadToken(); err != nil {
-		return nil, err
-	}
-	if _, err := d.ReadToken(); err != io.EOF {
-		return nil, fmt.Errorf("text after the end of the JSON value")
-	}
-	return spans, nil
+	return errors.New("text after the end of the JSON value")
 }
 
 // memberOf returns the last member called name, nil if there is none.
@@ -101,11 +140,7 @@ func textOf(v jsontext.Value) (string, bool) {
 	if v.Kind() != '"' || len(v) < 2 {
 		return "", false
 	}
-	if inner := v[1 : len(v)-1]; bytes.IndexByte(inner, '\\') < 0 && utf8.Valid(inner) {
-		return string(inner), true
-	}
-	text, _ := jsontext.AppendUnquote(make([]byte, 0, len(v)), v) // an error only tells of U+FFFD put in
-	return string(text), true
+	return jsonspan.Text(v), true
 }
 
 // isNull reports an absent value or null.

@@ -35,7 +35,7 @@ func (b *runBuilder) turn(tries []*Exchange) error {
 	}
 	b.failed = nil
 	for _, x := range tries {
-		answer, err := runtime.Decode(x.Reply(), runtime.Dialect{})
+		answer, err := x.decoded()
 		if err == nil {
 			t.Answer, t.Sent = answer, b.sent(x)
 			b.run.Usage = b.run.Usage.Add(answer.Usage)

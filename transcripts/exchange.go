@@ -37,6 +37,14 @@ func (e *Exchange) Reply() *runtime.Response {
 	return r
 }
 
+// decoded is the answer, or why there is none.
+func (e *Exchange) decoded() (*runtime.Answer, error) {
+	if e.answer != nil {
+		return e.answer, nil
+	}
+	return runtime.Decode(e.Reply(), runtime.Dialect{})
+}
+
 // wire is the wire of the exchange.
 func (e *Exchange) wire() runtime.Wire {
 	if e.Wire == "" {

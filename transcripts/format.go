@@ -147,6 +147,8 @@ type Exchange struct {
 	Base64     []byte         // a body that is no UTF-8, decoded
 	Err        string         // "dial", "tls" or "timeout" when Status is 0
 	Extra      []Member
+
+	answer *runtime.Answer // what was decoded in a lean reading; nil: nothing yet
 }
 
 // Call is one tool line.

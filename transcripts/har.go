@@ -40,7 +40,7 @@ func OpenHAR(path string, source io.ReaderAt, size int64) (*Traffic, error) {
 	case err != nil && !r.inEntries:
 		return nil, &SyntaxError{File: path, Msg: fmt.Sprintf("is no HAR file: %s", harReason(err))}
 	case err != nil && r.whole:
-		h.Warnings = append(h.Warnings, Warning{0, fmt.Sprintf("breaks off after its last entry, at byte %d: %s", r.base+harOffset(err), harReason(err))})
+		h.Warnings = append(h.Warnings, Warning{Msg: fmt.Sprintf("breaks off after its last entry, at byte %d: %s", r.base+harOffset(err), harReason(err))})
 	case err != nil:
 		h.Torn = &SyntaxError{File: path, Msg: fmt.Sprintf("breaks off in entry %d, at byte %d: %s; no later entry can be read",
 			r.number, r.base+harOffset(err), harReason(err))}

@@ -26,6 +26,9 @@ type History struct {
 	File *File
 	// Spots says where and when turns were, as far as the file says it.
 	Spots map[TurnKey]Spot
+	// Copied says of agents that were begun with a copy of their parent's history,
+	// by intent, with how many messages. nil: none was.
+	Copied map[runtime.Path]int
 	// Answered is set where the file holds what came after the last answer, so
 	// that a call without a result there has none, rather than one that nobody
 	// saw.
@@ -54,6 +57,7 @@ type Spot struct {
 type Warning struct {
 	Line int // from 1; 0: the file as a whole
 	Msg  string
+	Text string // of a file of lines: the line as it stands, where it was left out
 }
 
 // Name is the history as messages name it: the file, and which session of it.
@@ -120,7 +124,7 @@ func (f *File) History() (*History, error) {
 		}
 	}
 	if f.Torn > 0 {
-		h.Warnings = append(h.Warnings, Warning{f.Torn, "the line breaks off, and was left out"})
+		h.Warnings = append(h.Warnings, Warning{Line: f.Torn, Msg: "the line breaks off, and was left out"})
 	}
 	return h, nil
 }

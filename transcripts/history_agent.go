@@ -45,6 +45,9 @@ func (a *AgentBuilder) Label(title string) {
 	}
 }
 
+// Reserve makes room for n more messages and answers: see runtime.History.
+func (a *AgentBuilder) Reserve(n int) { a.list.Reserve(n) }
+
 // Add puts a message into the agent's list that is not its own: system, user, a
 // tool result. A result is taken for that of the oldest open call of the latest
 // answer that has an open call with its id.
@@ -89,6 +92,16 @@ func (a *AgentBuilder) Answer(answer *runtime.Answer, at Spot) int {
 	a.list.Append(answer.Message)
 	a.builder.history.Spots[TurnKey{a.run.Agent, number}] = at
 	return number
+}
+
+// Copied says that what the list holds so far is a copy of the parent's history,
+// with which the agent was begun by intent.
+func (a *AgentBuilder) Copied() {
+	h := a.builder.history
+	if h.Copied == nil {
+		h.Copied = map[runtime.Path]int{}
+	}
+	h.Copied[a.run.Agent] = a.list.View().Len()
 }
 
 // Restart begins the agent's list anew, as a client does that puts a summary in

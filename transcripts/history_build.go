@@ -39,7 +39,7 @@ func (b *HistoryBuilder) agent(path runtime.Path) *AgentBuilder {
 
 // Warn notes a place that could not be read.
 func (b *HistoryBuilder) Warn(line int, msg string) {
-	b.history.Warnings = append(b.history.Warnings, Warning{line, msg})
+	b.history.Warnings = append(b.history.Warnings, Warning{Line: line, Msg: msg})
 }
 
 // Warnings returns what was noted so far.

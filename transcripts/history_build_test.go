@@ -191,7 +191,7 @@ func TestBuildRootsSideBySide(t *testing.T) {
 root2 "root2" prompt "second" stop "answer" final "b" partial ""
   turn 1 sent 1
 `)
-	assert.DeepEqual(t, h.Warnings, []Warning{{4, "torn"}})
+	assert.DeepEqual(t, h.Warnings, []Warning{{Line: 4, Msg: "torn"}})
 	assert.DeepEqual(t, h.Lost, []string{"1 picture"})
 	assert.Equal(t, h.Began, time.Unix(5, 0))
 }

@@ -21,6 +21,7 @@ type line struct {
 	text    []byte // without line end
 	members []member
 	torn    bool // the text merely breaks off
+	lean    bool // texts may take the place of their JSON: see inPlace
 	err     error
 }
 

@@ -24,6 +24,7 @@ type pending struct {
 	decode sync.Once // the response is decoded when something asks for it
 	answer runtime.Message
 	failed error
+	keep   bool // the exchange keeps the whole answer: see ParseLean
 }
 
 // edit is a change of older messages: drop messages of the base list from
@@ -300,6 +301,9 @@ func (p *pending) reply() (runtime.Message, error) {
 			return
 		}
 		p.answer = answer.Message
+		if p.keep {
+			p.exchange.answer = answer
+		}
 	})
 	return p.answer, p.failed
 }

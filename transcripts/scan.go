@@ -13,10 +13,6 @@ type scannedLine struct {
 // linesAhead is how many lines can wait to be read.
 const linesAhead = 256
 
-// toolStart begins the lines of which nothing is kept but copies. In a lean
-// reading the others are copied, so that data is not held by them.
-var toolStart = []byte(`{"kind":"tool",`)
-
 // scanAhead scans the lines of data, in their order, beside the reading of them:
 // on a long file that is a third of the work. It ends with the first error, or
 // when stop is called.
@@ -31,10 +27,8 @@ func scanAhead(path string, data []byte, lean bool) (lines <-chan scannedLine, s
 			case len(body) == 0:
 				s.err = &SyntaxError{File: path, Line: number, Msg: "blank line", Fix: "remove it"}
 			default:
-				if lean && !bytes.HasPrefix(body, toolStart) {
-					body = bytes.Clone(body)
-				}
 				s.line, s.err = scan(path, number, body)
+				s.line.lean = lean
 				s.unfinished = s.err != nil && s.line.torn && len(body) == len(text)
 			}
 			select {

@@ -88,7 +88,7 @@ func (w Warning) In(path string) string {
 
 // warn notes what is wrong with an entry.
 func (t *Traffic) warn(number, line int, format string, args ...any) {
-	t.Warnings = append(t.Warnings, Warning{line, fmt.Sprintf("%s %d: ", t.Word, number) + fmt.Sprintf(format, args...)})
+	t.Warnings = append(t.Warnings, Warning{Line: line, Msg: fmt.Sprintf("%s %d: ", t.Word, number) + fmt.Sprintf(format, args...)})
 }
 
 // inOrder sorts the entries by the time at which they began.

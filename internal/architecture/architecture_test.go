@@ -24,11 +24,12 @@ const (
 
 // knows lists which of our packages each package may import, tests aside.
 var knows = map[string][]string{
-	"runtime":             {},
+	"internal/jsonspan":   {},
+	"runtime":             {"internal/jsonspan"},
 	"runtime/tools":       {"runtime"},
 	"runtime/profiles":    {"runtime", "runtime/tools"},
 	"transcripts":         {"runtime"},
-	"transcripts/imports": {"runtime", "transcripts"},
+	"transcripts/imports": {"runtime", "transcripts", "internal/jsonspan"},
 	"record":              {"runtime", "transcripts", "record/attribution"},
 	"record/attribution":  {"runtime"},
 	"internal/agentcmd":   {"internal/files"},

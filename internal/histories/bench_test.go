@@ -1,8 +1,11 @@
 package histories_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"testing"
 
 	"github.com/tapetree/tapetree/internal/benchdata"
@@ -11,18 +14,17 @@ import (
 )
 
 // BenchmarkCheck reads and judges a history of a given size, our own transcript
-// and a session of Claude Code: the time for a megabyte must not grow.
+// and those of other programs: the time for a megabyte must not grow.
 func BenchmarkCheck(b *testing.B) {
-	for _, megabytes := range []int{1, 10, 100} {
-		for name, make := range map[string]func(size int) []byte{
-			"transcript":  func(size int) []byte { return benchdata.New(benchdata.Sized(size)).File.Encode() },
-			"claude-code": benchdata.ClaudeCode,
-		} {
+	formats := maps.Clone(benchdata.Formats)
+	formats["transcript"] = func(size int) []byte { return benchdata.New(benchdata.Sized(size)).File.Encode() }
+	for _, name := range slices.Sorted(maps.Keys(formats)) {
+		for _, megabytes := range []int{1, 10, 100} {
 			b.Run(fmt.Sprintf("%s/%dMB", name, megabytes), func(b *testing.B) {
-				data := make(megabytes << 20)
+				data := formats[name](megabytes << 20)
 				b.SetBytes(int64(len(data)))
 				for b.Loop() {
-					for h, err := range histories.Parse(context.Background(), "bench.jsonl", data, histories.Options{Lean: true}) {
+					for h, err := range histories.Parse(context.Background(), "bench.jsonl", bytes.Clone(data), histories.Options{Lean: true}) {
 						if err != nil {
 							b.Fatal(err)
 						}

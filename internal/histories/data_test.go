@@ -99,6 +99,7 @@ func TestRecordedData(t *testing.T) {
 			at := history{name, h.Part}
 			want, counted := rows[at]
 			if !counted {
+				t.Errorf("%s %s is read and has no row in the table", name, h.Part)
 				continue
 			}
 			delete(rows, at)

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/tapetree/tapetree/internal/files"
+	"github.com/tapetree/tapetree/transcripts/imports"
 )
 
 // Files lists the files that an argument of a reading command stands for: the
@@ -34,3 +35,7 @@ func Files(path string) ([]string, error) {
 	})
 	return list, err
 }
+
+// Apart returns those of the files that are no part of another one of them: who
+// reads a session has read the files of its subagents.
+func Apart(paths []string) []string { return imports.Apart(paths) }

@@ -27,7 +27,7 @@ type Options struct {
 	Redact        *record.Redactor // secrets to replace in recorded traffic; nil: by shape alone
 	IgnoreHeaders bool             // tell agents of recorded traffic apart by what they say alone
 	Alone         bool             // read nothing beside the file, such as the files of its subagents
-	Lean          bool             // of transcripts, for judging alone: see transcripts.ParseLean
+	Lean          bool             // of transcripts, for judging and comparing alone; uses up the data: see transcripts.ParseLean
 }
 
 // Each reads the sessions of one file, one after another, so that a file of
@@ -40,7 +40,7 @@ func Each(ctx context.Context, path string, o Options) iter.Seq2[*transcripts.Hi
 			yield(nil, err)
 			return
 		}
-		for h, err := range Parse(ctx, path, data, o) {
+		for h, err := range parse(ctx, path, data, o) {
 			if !yield(h, err) || err != nil {
 				return
 			}
@@ -70,6 +70,25 @@ func Parse(ctx context.Context, path string, data []byte, o Options) iter.Seq2[*
 			yield(nil, err)
 			return
 		}
+		for h, err := range parse(ctx, path, data, o) {
+			if !yield(h, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// parse reads what is unpacked.
+func parse(ctx context.Context, path string, data []byte, o Options) iter.Seq2[*transcripts.History, error] {
+	return func(yield func(*transcripts.History, error) bool) {
+		if err := ctx.Err(); err != nil {
+			yield(nil, err)
+			return
+		}
+		if err := holdsNothing(path, data); err != nil {
+			yield(nil, err)
+			return
+		}
 		what, importer := detect(path, data)
 		switch what {
 		case kindTranscript:
@@ -90,6 +109,7 @@ func Parse(ctx context.Context, path string, data []byte, o Options) iter.Seq2[*
 				read = importer.Read
 			}
 			for h, err := range read(path, data) {
+				keepUnread(h, data)
 				if !yield(h, err) || err != nil {
 					return
 				}
@@ -118,10 +138,8 @@ func (e *unknownError) Is(target error) bool { return target == ErrUnknown }
 func unknown(path string, data []byte) error {
 	what := "it is in no format that is known"
 	switch {
-	case len(strings.TrimSpace(string(data[:min(len(data), 4096)]))) == 0 && len(data) <= 4096:
-		what = "the file is empty"
-	case strings.HasPrefix(string(data), "\xff\xfe"), strings.HasPrefix(string(data), "\xfe\xff"):
-		what = "it is UTF-16; convert it, as with `iconv -f UTF-16 -t UTF-8`"
+	case tooDeep(data):
+		what = fmt.Sprintf("its values stand more than %d deep in each other", deepest)
 	case has(data, "request") != "" && has(data, "response") != "":
 		what = "it holds requests with their responses, in no format that is known"
 	case imports.Half(data) != "":

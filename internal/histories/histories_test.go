@@ -104,12 +104,22 @@ func TestAFileIsWhatItHolds(t *testing.T) {
 		{"a HAR file of two upstreams", har, "har x (api.example) line 3 timed true 1s: Hi. -> Ho.\nhar x (far.example) line 4 timed true 1s: Hi. -> Ho.\n"},
 		{"messages", messages, "openai x line 2 timed false 0s: Hi. -> Ho.\n"},
 		{"a trace that breaks off", trace() + "\nGET", "httprr x line 2 timed false 0s: Hi. -> Ho.\nwarning x:8: record 2 does not begin with two lengths that fit the file; no later record can be read\n"},
-		{"nothing", "", "error x: no history: the file is empty. Known are: " + strings.Join(Formats(), "; ") + "\n"},
+		{"nothing", "", "error x: no history: the file is empty\n"},
+		{"a mark alone", "\ufeff", "error x: no history: the file is empty\n"},
+		{"white space", " \r\n\t", "error x: no history: the file holds nothing but white space\n"},
+		{"much white space", "[" + strings.Repeat(" ", longestBlank+1), "error x: no history: it has more than 16 MiB of white space in one place, which no history has\n"},
+		{"much packed white space", packed(t, "["+strings.Repeat(" ", 3*longestBlank)), "error x: no history: it has more than 16 MiB of white space in one place, which no history has\n"},
+		{"an empty list", " [ ]\n", "error x: no history: it holds no message: it is an empty list or object\n"},
+		{"an empty object", "{}", "error x: no history: it holds no message: it is an empty list or object\n"},
+		{"NUL bytes", "\x00[", "error x: no history: it begins with a NUL byte, as no text does; of UTF-16, the byte order mark in front is missing\n"},
+		{"too deep", strings.Repeat("[", deepest+1), "error x: " + strings.Replace(known, "it is in no format that is known", "its values stand more than 10000 deep in each other", 1)},
+		{"UTF-16", "\xff\xfe" + wide(messages, 0), "openai x line 2 timed false 0s: Hi. -> Ho.\n"},
+		{"UTF-16, the other way", "\xfe\xff" + wide(messages, 1), "openai x line 2 timed false 0s: Hi. -> Ho.\n"},
+		{"packed UTF-16", packed(t, "\xff\xfe"+wide(messages, 0)), "openai x line 2 timed false 0s: Hi. -> Ho.\n"},
 		{"a page", "<html>", "error x: " + known},
 		{"an answer", `{"choices":[]}`, "error x: " + strings.Replace(known, "it is in no format that is known", "it is a model's answer without the request; what was asked is not in it", 1)},
 		{"a stream", "data: {}\n\n", "error x: " + strings.Replace(known, "it is in no format that is known", "it is a streamed answer without the request; what was asked is not in it", 1)},
 		{"a log", `{"request":{"messages":[{"role":"user","content":"Hi."}]},"response":{}}`, "error x: " + strings.Replace(known, "it is in no format that is known", "it holds requests with their responses, in no format that is known", 1)},
-		{"UTF-16", "\xff\xfe[\x00", "error x: " + strings.Replace(known, "it is in no format that is known", "it is UTF-16; convert it, as with `iconv -f UTF-16 -t UTF-8`", 1)},
 		{"a cassette of embeddings", strings.Replace(goCassette, "chat/completions", "embeddings", 1), "error x: no history: it holds no request for a model answer\n"},
 		{"no cassette", "interactions: 17", "error x: is no cassette: it has no list of interactions\n"},
 		{"a broken transcript", `{"kind":"header"}`, "error x:1: key \"format\" is missing\n"},
@@ -204,4 +214,48 @@ func FuzzParse(f *testing.F) {
 		for range Parse(t.Context(), "x", data, Options{Alone: true}) {
 		}
 	})
+}
+
+// wide is ASCII text in UTF-16; at says which byte of two is the letter's.
+func wide(text string, at int) string {
+	var out strings.Builder
+	for i := range len(text) {
+		pair := [2]byte{}
+		pair[at] = text[i]
+		out.Write(pair[:])
+	}
+	return out.String()
+}
+
+func TestUTF16(t *testing.T) {
+	for text, want := range map[string]string{
+		"\xff\xfeA\x00":            "A",
+		"\xfe\xff\x00A":            "A",
+		"\xff\xfe\x3d\xd8\x00\xde": "😀",
+		"\xff\xfe\x3d\xd8A\x00":    "\uFFFDA",
+		"\xff\xfe\x3d\xd8":         "\uFFFD",
+		"\xff\xfeA":                "\uFFFD",
+		"\xff\xfe":                 "",
+		"plain \xff\xfe":           "plain \xff\xfe",
+	} {
+		assert.Equal(t, string(utf8Of([]byte(text))), want, "%q", text)
+	}
+}
+
+func TestMuchWhiteSpace(t *testing.T) {
+	for n, want := range map[int]bool{longestBlank: false, longestBlank + 1: true} {
+		for _, before := range []int{0, longestBlank/2 + 7} {
+			text := strings.Repeat("x", before) + strings.Repeat(" ", n) + "x"
+			assert.Equal(t, mostlyBlank([]byte(text)), want, "%d behind %d", n, before)
+		}
+	}
+}
+
+func TestUnreadLinesAreKept(t *testing.T) {
+	for h, err := range Parse(t.Context(), "x", []byte(`{"messages":[{"role":"user","content":"a"}]}`+"\nbroken\n"+`{"messages":[{"role":"user","content":"b"}]}`+"\n"), Options{}) {
+		assert.NilError(t, err)
+		for _, w := range h.Warnings {
+			assert.Equal(t, w.Text, "broken\n")
+		}
+	}
 }

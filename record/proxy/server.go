@@ -32,6 +32,7 @@ type Sessions interface {
 type ServerOptions struct {
 	MaxHeader int           // bytes of a request's head; more is 431
 	MaxBody   int64         // bytes of a request's body; more is 413
+	Head      time.Duration // how long a request's head may take; 0: Idle
 	Idle      time.Duration // how long a client may send, or take, nothing in the middle of a request
 	ErrorLog  *log.Logger   // of net/http; nil: nothing is logged
 }
@@ -86,6 +87,9 @@ func Serve(listener net.Listener, sessions Sessions, o ServerOptions) *Server {
 	if o.Idle == 0 {
 		o.Idle = DefaultIdle
 	}
+	if o.Head == 0 {
+		o.Head = o.Idle
+	}
 	if o.ErrorLog == nil {
 		o.ErrorLog = log.New(io.Discard, "", 0)
 	}
@@ -96,7 +100,7 @@ func Serve(listener net.Listener, sessions Sessions, o ServerOptions) *Server {
 	}
 	s.http = &http.Server{
 		Handler: s, MaxHeaderBytes: o.MaxHeader, ErrorLog: o.ErrorLog,
-		ReadHeaderTimeout: o.Idle, IdleTimeout: o.Idle,
+		ReadHeaderTimeout: o.Head, IdleTimeout: o.Idle,
 		BaseContext: func(net.Listener) context.Context { return ctx },
 	}
 	go func() {

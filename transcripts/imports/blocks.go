@@ -2,6 +2,7 @@ package imports
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/tapetree/tapetree/runtime"
@@ -13,6 +14,9 @@ import (
 type spoken struct {
 	text, thought strings.Builder
 	calls         jsontext.Value // the elements of tool_calls
+	list          []runtime.Call
+	ends          []int // of each call in calls
+	odd           bool  // a text is no UTF-8: what stands in the JSON is another one
 }
 
 // call adds a call. Arguments are JSON text; blank means {}.
@@ -20,6 +24,8 @@ func (s *spoken) call(id, name, arguments string) {
 	if strings.TrimSpace(arguments) == "" {
 		arguments = "{}"
 	}
+	s.odd = s.odd || !utf8.ValidString(id) || !utf8.ValidString(name) || !utf8.ValidString(arguments)
+	s.list = append(s.list, runtime.Call{ID: id, Name: name, Arguments: arguments})
 	if len(s.calls) > 0 {
 		s.calls = append(s.calls, ',')
 	}
@@ -29,74 +35,111 @@ func (s *spoken) call(id, name, arguments string) {
 	s.calls = appendText(s.calls, name)
 	s.calls = append(s.calls, `,"arguments":`...)
 	s.calls = append(appendText(s.calls, arguments), `}}`...)
+	s.ends = append(s.ends, len(s.calls))
 }
 
 // message is the answer's message.
 func (s *spoken) message() runtime.Message {
-	raw := jsontext.Value(`{"role":"assistant","content":`)
+	raw := make(jsontext.Value, 0, 96+len(s.calls)+(s.text.Len()+s.thought.Len())*17/16)
+	raw = append(raw, `{"role":"assistant","content":`...)
 	if s.text.Len() == 0 && len(s.calls) > 0 {
 		raw = append(raw, `null`...)
 	} else {
 		raw = appendText(raw, s.text.String())
 	}
+	calls := 0 // where they begin
 	if len(s.calls) > 0 {
 		raw = append(raw, `,"tool_calls":[`...)
+		calls = len(raw)
 		raw = append(append(raw, s.calls...), ']')
 	}
 	if s.thought.Len() > 0 {
 		raw = append(raw, `,"reasoning_content":`...)
 		raw = appendText(raw, s.thought.String())
 	}
-	m, err := runtime.ParseMessage(append(raw, '}'))
+	raw = append(raw, '}')
+	if content := s.text.String(); !s.odd && utf8.ValidString(content) {
+		return s.given(raw, calls, content)
+	}
+	m, err := runtime.ParseMessage(raw)
 	if err != nil {
 		panic("imports: a message of our own cannot be read: " + err.Error())
 	}
 	return m
 }
 
+// given is the message whose JSON is raw, with its calls from an offset on, made
+// without reading it again.
+func (s *spoken) given(raw jsontext.Value, calls int, content string) runtime.Message {
+	from := 0
+	for i, end := range s.ends {
+		s.list[i].Raw = raw[calls+from : calls+end : calls+end]
+		from = end + 1 // the comma
+	}
+	return runtime.Message{Role: runtime.RoleAssistant, Content: content, Calls: s.list, Raw: raw}
+}
+
 // told collects the parts of a message to the model that is no answer.
 type told struct {
-	text   strings.Builder
-	parts  jsontext.Value // the elements of content, where there is more than text
+	texts  []string
+	parts  []toldPart
 	images int
+}
+
+// toldPart is a text, or the address of a picture.
+type toldPart struct {
+	text  string
+	image bool
 }
 
 // say adds a text.
 func (t *told) say(text string) {
-	t.text.WriteString(text)
-	t.part()
-	t.parts = append(t.parts, `{"type":"text","text":`...)
-	t.parts = append(appendText(t.parts, text), '}')
+	t.texts = append(t.texts, text)
+	t.parts = append(t.parts, toldPart{text: text})
 }
 
 // show adds a picture.
 func (t *told) show(url string) {
 	t.images++
-	t.part()
-	t.parts = append(t.parts, `{"type":"image_url","image_url":{"url":`...)
-	t.parts = append(appendText(t.parts, url), `}}`...)
+	t.parts = append(t.parts, toldPart{url, true})
 }
 
-func (t *told) part() {
-	if len(t.parts) > 0 {
-		t.parts = append(t.parts, ',')
-	}
-}
+// words is all text.
+func (t *told) words() string { return strings.Join(t.texts, "") }
 
 // message is the message that the parts make up, in the role given.
 func (t *told) message(role runtime.Role) runtime.Message {
-	raw := jsontext.Value(`{"role":`)
+	words := t.words()
+	raw := make(jsontext.Value, 0, 64+len(words)+len(words)/16)
+	raw = append(raw, `{"role":`...)
 	raw = append(appendText(raw, string(role)), `,"content":`...)
 	if t.images > 0 {
-		raw = append(append(append(raw, '['), t.parts...), ']')
+		raw = append(t.list(append(raw, '[')), ']')
 	} else {
-		raw = appendText(raw, t.text.String())
+		raw = appendText(raw, words)
 	}
-	return runtime.Message{Role: role, Content: t.text.String(), Raw: append(raw, '}')}
+	return runtime.Message{Role: role, Content: words, Raw: append(raw, '}')}
+}
+
+// list appends the parts as the elements of content.
+func (t *told) list(raw jsontext.Value) jsontext.Value {
+	for i, part := range t.parts {
+		if i > 0 {
+			raw = append(raw, ',')
+		}
+		if part.image {
+			raw = append(raw, `{"type":"image_url","image_url":{"url":`...)
+			raw = append(appendText(raw, part.text), `}}`...)
+			continue
+		}
+		raw = append(raw, `{"type":"text","text":`...)
+		raw = append(appendText(raw, part.text), '}')
+	}
+	return raw
 }
 
 // longResult in bytes: shorter results are kept whole.
-const longResult = 1024
+const longResult = 256
 
 // toolMessage is the result of a call. That it failed is kept beside it.
 //

@@ -27,9 +27,13 @@ const formatClaude = "claude-code"
 func readClaude(path string, data []byte, beside fs.FS) iter.Seq2[*transcripts.History, error] {
 	return func(yield func(*transcripts.History, error) bool) {
 		s := newClaudeSession(path)
-		objectLines(data, claudeNames, s.builder.Warn, func(number int, _ jsontext.Value, m lineMembers) {
+		objectLines(data, claudeNames, s.builder.Warn, func(number int, raw jsontext.Value, m lineMembers) {
+			if text(m.of("type")) == "" {
+				s.stray(strayKind(raw), number)
+				return
+			}
 			if s.id == "" {
-				s.id = text(m["sessionId"])
+				s.id = text(m.of("sessionId"))
 			}
 			s.take(parseClaudeLine(number, m))
 		})

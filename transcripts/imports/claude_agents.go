@@ -85,7 +85,7 @@ func (s *claudeSession) put(key string, l *claudeLine) {
 		a.call = l.started
 	}
 	if ids, _ := l.answers(); len(ids) == 1 && l.result.Kind() == '{' {
-		if started := text(members(l.result, "agentId")["agentId"]); started != "" && s.agent(started).call == "" {
+		if started := text(members(l.result, "agentId").of("agentId")); started != "" && s.agent(started).call == "" {
 			s.agent(started).call = ids[0]
 		}
 	}
@@ -131,7 +131,10 @@ func (s *claudeSession) merge(key string, lines []*claudeLine) {
 func (s *claudeSession) history() *transcripts.History {
 	s.builder.Began(s.first)
 	for _, a := range s.agents {
-		live, left := claudeLive(a.lines)
+		live, left, odd := claudeLive(a.lines)
+		for _, w := range odd {
+			s.builder.Warn(w.Line, w.Msg)
+		}
 		a.lines = live
 		s.lose("abandoned branch message", left)
 		switch {
@@ -197,8 +200,8 @@ func (a *claudeAgent) calls() (ids []string) {
 			continue
 		}
 		for _, block := range listOf(l.content) {
-			if b := members(block, "type", "id"); text(b["type"]) == "tool_use" {
-				ids = append(ids, text(b["id"]))
+			if b := members(block, "type", "id"); text(b.of("type")) == "tool_use" {
+				ids = append(ids, idText(b.of("id")))
 			}
 		}
 	}

@@ -64,10 +64,10 @@ func (s *claudeSession) besideOne(dir fs.FS, name string) {
 	if meta, err := readRegular(dir, strings.TrimSuffix(name, ".jsonl")+".meta.json", besideHead); err == nil {
 		m := members(meta, "toolUseId", "description")
 		a := s.agent(key)
-		if call := text(m["toolUseId"]); call != "" {
+		if call := text(m.of("toolUseId")); call != "" {
 			a.call = call
 		}
-		a.title = text(m["description"])
+		a.title = text(m.of("description"))
 	}
 }
 
@@ -79,7 +79,7 @@ func (s *claudeSession) mine(dir fs.FS, name string) bool {
 		return false
 	}
 	line, _, _ := bytes.Cut(head, []byte{'\n'})
-	return text(members(line, "sessionId")["sessionId"]) == s.id
+	return text(members(line, "sessionId").of("sessionId")) == s.id
 }
 
 // readRegular reads a regular file of at most limit bytes.

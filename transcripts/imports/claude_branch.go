@@ -1,15 +1,23 @@
 package imports
 
+import (
+	"fmt"
+
+	"github.com/tapetree/tapetree/transcripts"
+)
+
 // claudeLive returns the lines of one agent that belong to its conversation as
 // it went on, in the order written, and how many messages were left behind when
-// a message was taken back and written anew.
+// a message was taken back and written anew. What is odd about how lines follow
+// each other is told.
 //
 // Lines form a tree: each names the one it follows. Of every tree the way to its
 // last message is what went on. Beside that way, yet part of it, stand the other
 // lines of an answer on it and the results of its calls, which fork where calls
 // ran at the same time.
-func claudeLive(lines []*claudeLine) (live []*claudeLine, left int) {
+func claudeLive(lines []*claudeLine) (live []*claudeLine, left int, odd []transcripts.Warning) {
 	t := newClaudeTree(lines)
+	t.open()
 	on := t.ways()
 	answers := map[string]bool{} // of the conversation
 	calls := map[string]bool{}   // that are in it
@@ -30,8 +38,8 @@ func claudeLive(lines []*claudeLine) (live []*claudeLine, left int) {
 		}
 		if on[i] && l.kind == "assistant" {
 			for _, block := range listOf(l.content) {
-				if b := members(block, "type", "id"); text(b["type"]) == "tool_use" {
-					calls[text(b["id"])] = true
+				if b := members(block, "type", "id"); text(b.of("type")) == "tool_use" {
+					calls[idText(b.of("id"))] = true
 				}
 			}
 		}
@@ -62,27 +70,33 @@ func claudeLive(lines []*claudeLine) (live []*claudeLine, left int) {
 			left++
 		}
 	}
-	return live, left
+	return live, left, t.odd
 }
 
 // claudeTree says which line follows which.
 type claudeTree struct {
 	lines  []*claudeLine
 	parent []int // index; -1 for none
+	odd    []transcripts.Warning
 }
 
 func newClaudeTree(lines []*claudeLine) *claudeTree {
 	t := &claudeTree{lines: lines, parent: make([]int, len(lines))}
 	at := make(map[string]int, len(lines))
 	for i, l := range lines {
-		if l.uuid != "" {
-			at[l.uuid] = i
+		if l.uuid == "" {
+			continue
 		}
+		if first, twice := at[l.uuid]; twice {
+			t.odd = append(t.odd, transcripts.Warning{Line: l.number, Msg: fmt.Sprintf("the uuid %q is that of line %d too; what follows it is taken to follow that line", l.uuid, lines[first].number)})
+			continue
+		}
+		at[l.uuid] = i
 	}
 	for i, l := range lines {
 		p, known := at[l.parent]
 		switch {
-		case l.parent != "" && known && p != i:
+		case l.parent != "" && known && p != i && l.parent != l.uuid:
 			t.parent[i] = p
 		case l.parent != "" || !l.chained:
 			t.parent[i] = i - 1 // what it follows is not in the file
@@ -93,8 +107,29 @@ func newClaudeTree(lines []*claudeLine) *claudeTree {
 	return t
 }
 
-// roots returns for each line the first line of its tree. Lines that follow each
-// other in a circle have the one at which the circle was entered.
+// open opens circles of lines that follow each other: the first line of one
+// follows none.
+func (t *claudeTree) open() {
+	mark := make([]int, len(t.lines)) // the walk, from 1, that came by
+	for i := range t.lines {
+		at := i
+		for at >= 0 && mark[at] == 0 {
+			mark[at] = i + 1
+			at = t.parent[at]
+		}
+		if at < 0 || mark[at] != i+1 {
+			continue
+		}
+		first := at
+		for next := t.parent[at]; next != at; next = t.parent[next] {
+			first = min(first, next)
+		}
+		t.parent[first] = -1
+		t.odd = append(t.odd, transcripts.Warning{Line: t.lines[first].number, Msg: "this line and those after it follow each other in a circle; it is taken for the first"})
+	}
+}
+
+// roots returns for each line the first line of its tree.
 func (t *claudeTree) roots() []int {
 	root := make([]int, len(t.lines))
 	for i := range root {

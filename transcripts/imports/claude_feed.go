@@ -32,6 +32,7 @@ func (s *claudeSession) feed(a *claudeAgent, to *transcripts.AgentBuilder) {
 		to.Label(a.title)
 	}
 	f := &claudeFeed{session: s, agent: to, clock: clock{s.first}, reported: map[string]*transcripts.AgentBuilder{}}
+	to.Reserve(len(a.lines))
 	f.system(a.lines)
 	for _, l := range a.lines {
 		f.line(l)
@@ -118,14 +119,14 @@ func (f *claudeFeed) user(l *claudeLine) {
 	var results []runtime.Message
 	for _, block := range listOf(l.content) {
 		b := members(block, "type", "text", "source", "tool_use_id", "content", "is_error")
-		switch kind := text(b["type"]); kind {
+		switch kind := text(b.of("type")); kind {
 		case "tool_result":
-			results = append(results, toolMessage(text(b["tool_use_id"]), f.result(b["content"]), isTrue(b["is_error"])))
+			results = append(results, toolMessage(idText(b.of("tool_use_id")), f.result(b.of("content")), isTrue(b.of("is_error"))))
 		case "text":
 			said = true
-			more.say(text(b["text"]))
+			more.say(text(b.of("text")))
 		case "image":
-			if url := imageURL(b["source"]); url != "" {
+			if url := imageURL(b.of("source")); url != "" {
 				said = true
 				more.show(url)
 				continue
@@ -158,8 +159,8 @@ func (f *claudeFeed) result(content jsontext.Value) string {
 	var all strings.Builder
 	for _, part := range listOf(content) {
 		p := members(part, "type", "text")
-		if kind := text(p["type"]); kind == "text" {
-			all.WriteString(text(p["text"]))
+		if kind := text(p.of("type")); kind == "text" {
+			all.WriteString(text(p.of("text")))
 		} else {
 			f.session.lose("tool result "+kind, 1)
 		}
@@ -171,10 +172,10 @@ func (f *claudeFeed) result(content jsontext.Value) string {
 // the file.
 func imageURL(source jsontext.Value) string {
 	s := members(source, "type", "media_type", "data", "url")
-	if text(s["type"]) == "base64" && s["data"] != nil {
-		return "data:" + text(s["media_type"]) + ";base64," + text(s["data"])
+	if text(s.of("type")) == "base64" && s.of("data") != nil {
+		return "data:" + text(s.of("media_type")) + ";base64," + text(s.of("data"))
 	}
-	return text(s["url"])
+	return text(s.of("url"))
 }
 
 // attachment takes what the client puts between the messages, where the line
@@ -183,11 +184,11 @@ func imageURL(source jsontext.Value) string {
 func (f *claudeFeed) attachment(l *claudeLine) {
 	var said told
 	for _, part := range listOf(l.rendered) {
-		said.say(text(members(part, "content")["content"]))
+		said.say(text(members(part, "content").of("content")))
 	}
 	role := runtime.RoleSystem
 	switch {
-	case said.text.Len() > 0 && l.subtype != "queued_command":
+	case said.words() != "" && l.subtype != "queued_command":
 	case l.subtype == "queued_command" && l.prompt.Kind() == '"':
 		role = runtime.RoleUser
 		said.say(text(l.prompt))
@@ -230,8 +231,8 @@ func (f *claudeFeed) report(l *claudeLine) {
 		return
 	}
 	r := members(l.result, "status", "content", "isAsync")
-	if status := text(r["status"]); (status == "completed" || status == "") && !isTrue(r["isAsync"]) {
-		f.reported[ids[0]].Ended(f.result(r["content"]))
+	if status := text(r.of("status")); (status == "completed" || status == "") && !isTrue(r.of("isAsync")) {
+		f.reported[ids[0]].Ended(f.result(r.of("content")))
 	}
 }
 
@@ -279,17 +280,17 @@ func (f *claudeFeed) blocks(said *spoken, l *claudeLine) {
 	}
 	for _, block := range listOf(l.content) {
 		b := members(block, "type", "text", "thinking", "id", "name", "input")
-		switch kind := text(b["type"]); kind {
+		switch kind := text(b.of("type")); kind {
 		case "text":
-			said.text.WriteString(text(b["text"]))
+			said.text.WriteString(text(b.of("text")))
 		case "thinking":
-			thought := text(b["thinking"])
+			thought := text(b.of("thinking"))
 			if thought == "" {
 				f.session.lose("textless thinking block", 1)
 			}
 			said.thought.WriteString(thought)
 		case "tool_use":
-			said.call(text(b["id"]), text(b["name"]), compact(b["input"]))
+			said.call(idText(b.of("id")), text(b.of("name")), compact(b.of("input")))
 		default:
 			f.session.lose(kind+" block", 1)
 		}
@@ -300,9 +301,9 @@ func (f *claudeFeed) blocks(said *spoken, l *claudeLine) {
 // written to one, is input too.
 func claudeUsage(v jsontext.Value) runtime.Usage {
 	m := members(v, "input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
-	cached := count(m["cache_read_input_tokens"])
+	cached := count(m.of("cache_read_input_tokens"))
 	return runtime.Usage{
-		Input:  count(m["input_tokens"]) + count(m["cache_creation_input_tokens"]) + cached,
-		Output: count(m["output_tokens"]), Cached: cached,
+		Input:  count(m.of("input_tokens")) + count(m.of("cache_creation_input_tokens")) + cached,
+		Output: count(m.of("output_tokens")), Cached: cached,
 	}
 }

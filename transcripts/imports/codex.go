@@ -25,9 +25,9 @@ const formatCodex = "codex"
 func isCodex(data []byte) bool {
 	return firstLines(data, func(raw jsontext.Value) bool {
 		m := members(raw, "type", "payload", "timestamp")
-		switch text(m["type"]) {
+		switch text(m.of("type")) {
 		case "session_meta", "response_item", "event_msg", "turn_context", "compacted":
-			return m["payload"].Kind() == '{'
+			return m.of("payload").Kind() == '{'
 		}
 		return false
 	})
@@ -82,7 +82,7 @@ func parseCodex(data []byte, numbered bool, warn func(int, string)) *codexThread
 	start := -1 // the ordinal of the first line of its own, where the file says it
 	copied := false
 	objectLines(data, []string{"type", "timestamp", "payload", "ordinal"}, warn, func(number int, _ jsontext.Value, m lineMembers) {
-		l := codexLine{number: number, kind: text(m["type"]), at: m["timestamp"], payload: m["payload"]}
+		l := codexLine{number: number, kind: text(m.of("type")), at: m.of("timestamp"), payload: m.of("payload")}
 		if !numbered {
 			l.number = 0
 		}
@@ -92,8 +92,8 @@ func parseCodex(data []byte, numbered bool, warn func(int, string)) *codexThread
 		case l.kind == "session_meta":
 			copied = true
 		case t.own > 0:
-		case start >= 0 && count(m["ordinal"]) >= start,
-			start < 0 && copied && t.id != "" && text(members(l.payload, "thread_id")["thread_id"]) == t.id:
+		case start >= 0 && count(m.of("ordinal")) >= start,
+			start < 0 && copied && t.id != "" && text(members(l.payload, "thread_id").of("thread_id")) == t.id:
 			t.own = len(t.lines)
 		}
 		t.lines = append(t.lines, l)
@@ -105,19 +105,19 @@ func parseCodex(data []byte, numbered bool, warn func(int, string)) *codexThread
 // for not said.
 func (t *codexThread) meta(payload jsontext.Value) int {
 	m := members(payload, "id", "source", "parent_thread_id", "agent_nickname", "base_instructions", "instructions", "subagent_history_start_ordinal")
-	t.id, t.title = text(m["id"]), text(m["agent_nickname"])
-	t.system = text(members(m["base_instructions"], "text")["text"])
+	t.id, t.title = text(m.of("id")), text(m.of("agent_nickname"))
+	t.system = text(members(m.of("base_instructions"), "text").of("text"))
 	if t.system == "" {
-		t.system = text(m["instructions"])
+		t.system = text(m.of("instructions"))
 	}
-	spawn := members(members(members(m["source"], "subagent")["subagent"], "thread_spawn")["thread_spawn"], "parent_thread_id", "agent_nickname")
-	if t.parent = text(m["parent_thread_id"]); t.parent == "" {
-		t.parent = text(spawn["parent_thread_id"])
+	spawn := members(members(members(m.of("source"), "subagent").of("subagent"), "thread_spawn").of("thread_spawn"), "parent_thread_id", "agent_nickname")
+	if t.parent = text(m.of("parent_thread_id")); t.parent == "" {
+		t.parent = text(spawn.of("parent_thread_id"))
 	}
 	if t.title == "" {
-		t.title = text(spawn["agent_nickname"])
+		t.title = text(spawn.of("agent_nickname"))
 	}
-	if v := m["subagent_history_start_ordinal"]; v.Kind() == '0' {
+	if v := m.of("subagent_history_start_ordinal"); v.Kind() == '0' {
 		return count(v)
 	}
 	return -1
@@ -131,15 +131,15 @@ func (t *codexThread) prompt() string {
 			continue
 		}
 		m := members(l.payload, "type", "role")
-		switch kind := text(m["type"]); {
-		case kind == "message" && text(m["role"]) == "user":
+		switch kind := text(m.of("type")); {
+		case kind == "message" && text(m.of("role")) == "user":
 			item, err := runtime.WireResponses.ParseItem(l.payload)
 			if err == nil {
 				last = item.Content
 			}
 		case kind == "agent_message":
 			return codexSaid(l.payload)
-		case kind == "message" && text(m["role"]) == "assistant", kind == "function_call":
+		case kind == "message" && text(m.of("role")) == "assistant", kind == "function_call":
 			return last
 		}
 	}

@@ -29,8 +29,8 @@ func (s *codexSession) beside(path string, root *codexThread, dir fs.FS) {
 		line, _, _ := bytes.Cut(head, []byte{'\n'})
 		var t codexThread
 		m := members(line, "type", "payload") // of a line that is longer than the head, nothing
-		if text(m["type"]) == "session_meta" {
-			t.meta(m["payload"])
+		if text(m.of("type")) == "session_meta" {
+			t.meta(m.of("payload"))
 		}
 		if t.parent != "" && t.id != "" {
 			of[t.parent] = append(of[t.parent], found{name, t.id})

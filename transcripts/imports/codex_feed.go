@@ -1,6 +1,7 @@
 package imports
 
 import (
+	"bytes"
 	"strings"
 	"time"
 
@@ -43,8 +44,13 @@ func (s *codexSession) feed(t *codexThread, to *transcripts.AgentBuilder) {
 	if t.system != "" {
 		to.Add(runtime.SystemMessage(t.system))
 	}
+	to.Reserve(len(t.lines) / 2) // the others are events
 	f.links()
 	for i, l := range t.lines {
+		if i == t.own && i > 0 {
+			f.flush()
+			to.Copied()
+		}
 		f.copied = i < t.own
 		f.take(l)
 	}
@@ -61,23 +67,23 @@ func (s *codexSession) feed(t *codexThread, to *transcripts.AgentBuilder) {
 func (f *codexFeed) links() {
 	for _, l := range f.thread.lines[f.thread.own:] {
 		if l.kind == "event_msg" {
-			item := members(members(l.payload, "item")["item"], "type", "id", "tool", "kind", "receiver_thread_ids", "agent_thread_id")
-			kind, call := text(item["type"]), text(item["id"])
+			item := members(members(l.payload, "item").of("item"), "type", "id", "tool", "kind", "receiver_thread_ids", "agent_thread_id")
+			kind, call := text(item.of("type")), text(item.of("id"))
 			switch {
-			case kind == "CollabAgentToolCall" && text(item["tool"]) == "spawn_agent":
-				for _, id := range listOf(item["receiver_thread_ids"]) {
+			case kind == "CollabAgentToolCall" && text(item.of("tool")) == "spawn_agent":
+				for _, id := range listOf(item.of("receiver_thread_ids")) {
 					f.started[text(id)] = call
 				}
-			case kind == "SubAgentActivity" && text(item["kind"]) == "started":
-				f.started[text(item["agent_thread_id"])] = call
+			case kind == "SubAgentActivity" && text(item.of("kind")) == "started":
+				f.started[text(item.of("agent_thread_id"))] = call
 			}
 			continue
 		}
 		if l.kind == "response_item" {
 			m := members(l.payload, "type", "call_id", "output")
-			if text(m["type"]) == "function_call_output" && m["output"].Kind() == '"' {
-				if id := text(members([]byte(text(m["output"])), "agent_id")["agent_id"]); id != "" {
-					f.started[id] = text(m["call_id"])
+			if output := m.of("output"); text(m.of("type")) == "function_call_output" && output.Kind() == '"' && bytes.Contains(output, []byte("agent_id")) {
+				if id := text(members([]byte(text(m.of("output"))), "agent_id").of("agent_id")); id != "" {
+					f.started[id] = text(m.of("call_id"))
 				}
 			}
 		}
@@ -104,11 +110,11 @@ func (f *codexFeed) guess(prompts map[string][]*codexThread) {
 			continue
 		}
 		m := members(l.payload, "type", "call_id", "name", "arguments")
-		if text(m["type"]) != "function_call" || !transcripts.Delegates(text(m["name"])) {
+		if text(m.of("type")) != "function_call" || !transcripts.Delegates(text(m.of("name"))) {
 			continue
 		}
-		_, prompt := transcripts.Brief(text(m["arguments"]))
-		id := text(m["call_id"])
+		_, prompt := transcripts.Brief(text(m.of("arguments")))
+		id := text(m.of("call_id"))
 		if told := prompts[prompt]; len(told) > 0 && f.agents[id] == nil {
 			f.agents[id], prompts[prompt] = told[0], told[1:]
 		}
@@ -129,12 +135,12 @@ func (f *codexFeed) take(l codexLine) {
 			f.before = when
 		}
 	case "token_usage_record":
-		f.count(members(l.payload, "usage")["usage"])
+		f.count(members(l.payload, "usage").of("usage"))
 		f.complete = len(f.open) > 0
 	case "event_msg":
 		f.event(l.payload)
 	case "turn_context":
-		if model := text(members(l.payload, "model")["model"]); model != "" {
+		if model := text(members(l.payload, "model").of("model")); model != "" {
 			f.model = model
 		}
 	case "compacted":
@@ -148,11 +154,11 @@ func (f *codexFeed) take(l codexLine) {
 // items say.
 func (f *codexFeed) event(payload jsontext.Value) {
 	m := members(payload, "type", "info")
-	if kind := text(m["type"]); kind != "token_count" {
+	if kind := text(m.of("type")); kind != "token_count" {
 		f.session.lose(strings.ReplaceAll(kind, "_", " ")+" event", 1)
 		return
 	}
-	f.count(members(m["info"], "last_token_usage")["last_token_usage"])
+	f.count(members(m.of("info"), "last_token_usage").of("last_token_usage"))
 }
 
 // count takes the usage of the answer at hand, which may be told twice.
@@ -162,23 +168,29 @@ func (f *codexFeed) count(usage jsontext.Value) {
 	}
 	m := members(usage, "input_tokens", "cached_input_tokens", "output_tokens", "reasoning_output_tokens")
 	f.usage = runtime.Usage{
-		Input: count(m["input_tokens"]), Cached: count(m["cached_input_tokens"]),
-		Output: count(m["output_tokens"]), Reasoning: count(m["reasoning_output_tokens"]),
+		Input: count(m.of("input_tokens")), Cached: count(m.of("cached_input_tokens")),
+		Output: count(m.of("output_tokens")), Reasoning: count(m.of("reasoning_output_tokens")),
 	}
 	f.counted = true
 }
 
 // item takes one element of the conversation, in the form of the wire Responses.
 func (f *codexFeed) item(l codexLine, when time.Time) {
-	m := members(l.payload, "type", "summary")
-	kind := text(m["type"])
+	m := members(l.payload, "type", "summary", "call_id", "output")
+	kind := text(m.of("type"))
 	switch kind {
 	case "reasoning":
-		f.think(m["summary"])
+		f.think(m.of("summary"))
 		return
 	case "agent_message":
 		f.tell(runtime.UserMessage(codexSaid(l.payload)))
 		return
+	}
+	if kind == "function_call_output" && m.of("output").Kind() == '"' && len(m.of("output")) > 2*longResult {
+		if result := text(m.of("output")); len(result) >= longResult {
+			f.tell(toolMessage(text(m.of("call_id")), result, false))
+			return
+		}
 	}
 	item, err := runtime.WireResponses.ParseItem(l.payload)
 	if err != nil {
@@ -211,7 +223,7 @@ func (f *codexFeed) think(summary jsontext.Value) {
 	}
 	before := f.thought.Len()
 	for _, part := range listOf(summary) {
-		f.thought.WriteString(text(members(part, "text")["text"]))
+		f.thought.WriteString(text(members(part, "text").of("text")))
 	}
 	if f.thought.Len() == before {
 		f.session.lose("textless reasoning item", 1)
@@ -268,9 +280,9 @@ func (f *codexFeed) answer() {
 func (f *codexFeed) compacted(payload jsontext.Value) {
 	f.flush()
 	m := members(payload, "message", "replacement_history")
-	summary := text(m["message"])
+	summary := text(m.of("message"))
 	f.agent.Compact(summary)
-	list := listOf(m["replacement_history"])
+	list := listOf(m.of("replacement_history"))
 	for _, raw := range list {
 		item, err := runtime.WireResponses.ParseItem(raw)
 		if err != nil {
@@ -289,10 +301,10 @@ func (f *codexFeed) compacted(payload jsontext.Value) {
 // is not in the file.
 func codexSaid(payload jsontext.Value) string {
 	var said strings.Builder
-	for _, part := range listOf(members(payload, "content")["content"]) {
+	for _, part := range listOf(members(payload, "content").of("content")) {
 		p := members(part, "text", "encrypted_content")
-		said.WriteString(text(p["text"]))
-		if sealed := text(p["encrypted_content"]); !strings.HasPrefix(sealed, "gAAAA") { // how Fernet tokens begin
+		said.WriteString(text(p.of("text")))
+		if sealed := text(p.of("encrypted_content")); !strings.HasPrefix(sealed, "gAAAA") { // how Fernet tokens begin
 			said.WriteString(sealed)
 		}
 	}

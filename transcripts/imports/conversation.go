@@ -74,7 +74,7 @@ func refusal(raw jsontext.Value) string {
 	if !bytes.Contains(raw, []byte(`"refusal"`)) {
 		return ""
 	}
-	return text(members(raw, "refusal")["refusal"])
+	return text(members(raw, "refusal").of("refusal"))
 }
 
 // hasBlocks reports content that holds calls or results as Anthropic has them.
@@ -87,9 +87,9 @@ func hasTyped(raw jsontext.Value) bool {
 	if !bytes.Contains(raw, []byte(`"output_text"`)) && !bytes.Contains(raw, []byte(`"input_text"`)) {
 		return false
 	}
-	parts, _ := elements(scan(members(raw, "content")["content"], 1))
+	parts, _ := elements(scan(members(raw, "content").of("content"), 1))
 	for _, part := range parts {
-		if kind := text(members(part.raw, "type")["type"]); kind == "output_text" || kind == "input_text" {
+		if kind := text(members(part.raw, "type").of("type")); kind == "output_text" || kind == "input_text" {
 			return true
 		}
 	}
@@ -147,6 +147,37 @@ func (c *conversation) flush() {
 type losses struct {
 	kinds []string
 	count map[string]int
+	other []strange
+}
+
+// strange are lines that are of no kind that the format has.
+type strange struct {
+	kind  string
+	first int // line
+	count int
+}
+
+// stray counts a line of another format: what it is, and where it stands.
+func (l *losses) stray(kind string, line int) {
+	for i := range l.other {
+		if l.other[i].kind == kind {
+			l.other[i].count++
+			return
+		}
+	}
+	l.other = append(l.other, strange{kind, line, 1})
+}
+
+// strayKind says what a line is that has no type of the format at hand.
+func strayKind(raw []byte) string {
+	switch {
+	case bytes.HasPrefix(raw, []byte(`{"kind":"`)):
+		return "line of a tapetree transcript"
+	case shapeOf(raw) != shapeNone:
+		return "line of OpenAI messages"
+	default:
+		return "line without a type"
+	}
 }
 
 // lossKinds is how many kinds of things are told apart: the kinds come from the
@@ -171,6 +202,13 @@ func (l *losses) lose(kind string, n int) {
 func (l *losses) member(name string) { l.lose(fmt.Sprintf("%q member", name), 1) }
 
 func (l *losses) tell(b *transcripts.HistoryBuilder) {
+	for _, o := range l.other {
+		if o.count == 1 {
+			b.Warn(o.first, "left out, a "+o.kind)
+		} else {
+			b.Warn(o.first, fmt.Sprintf("left out, %d such: a %s", o.count, o.kind))
+		}
+	}
 	for _, kind := range l.kinds {
 		plural := "s"
 		if l.count[kind] == 1 {

@@ -114,7 +114,8 @@ func lastUser(list []copilotMessage) int {
 
 // feed puts a conversation into the history of its agent. Where it does not go on
 // from the list before, that begins anew: what both begin with stays, and answers
-// that were given before are given once.
+// that were given before are given once. The last one of a list was given to it,
+// whatever else says the same.
 func (c *copilotFile) feed(agent *copilotAgent, list []copilotMessage) {
 	n := agree(agent.list, list)
 	if n == len(list) {
@@ -137,13 +138,14 @@ func (c *copilotFile) feed(agent *copilotAgent, list []copilotMessage) {
 			}
 		}
 	}
-	for _, m := range list[n:] {
+	for i, m := range list[n:] {
 		agent.list = append(agent.list, m)
 		if m.Role != runtime.RoleAssistant {
 			agent.agent.Add(m.Message)
 			continue
 		}
-		if repeats[m.key]++; repeats[m.key] <= agent.answers[m.key] {
+		last := n+i == len(list)-1 // no other list has it: it was given to this one
+		if repeats[m.key]++; repeats[m.key] <= agent.answers[m.key] && !last {
 			agent.agent.Add(m.Message)
 			continue
 		}

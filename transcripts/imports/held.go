@@ -32,6 +32,16 @@ func (h *held) give(history *transcripts.History) bool {
 	return !h.over
 }
 
+// behind is what is said of text that follows the value which a file should hold.
+const behind = "what stands behind the JSON value, from here on, was left out"
+
+// rest warns of what stands behind a value that was read to its end.
+func (h *held) rest(s *scanner) {
+	if !h.over && !s.ended() {
+		h.warn(s.next(), behind)
+	}
+}
+
 // end gives the last. A file without a history is an error, with the first thing
 // that is wrong.
 func (h *held) end(path string) {

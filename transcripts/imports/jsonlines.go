@@ -3,7 +3,6 @@ package imports
 import (
 	"bytes"
 	"errors"
-	"slices"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -18,7 +17,7 @@ const (
 )
 
 // lineMembers are the members of a line that were asked for.
-type lineMembers map[string]jsontext.Value
+type lineMembers = found
 
 // objectLines gives of every line of data that is a JSON object the members that
 // are asked for, with the line's number. Others are warnings.
@@ -32,10 +31,10 @@ func objectLines(data []byte, names []string, warn func(line int, msg string), e
 			held = 0
 		}
 		raw := jsontext.Value(bytes.TrimSpace(line))
-		switch m, err := wholeMembers(raw, names); {
+		switch m, object, err := wholeMembers(raw, names); {
 		case err != nil:
 			held = number
-		case m == nil:
+		case !object:
 			warn(number, lineOther)
 		default:
 			each(number, raw, m)
@@ -49,30 +48,19 @@ func objectLines(data []byte, names []string, warn func(line int, msg string), e
 	}
 }
 
-// wholeMembers returns the members of an object that are asked for; nil of what
-// is none. Text that is no JSON is an error, wherever the fault is.
-func wholeMembers(raw jsontext.Value, names []string) (lineMembers, error) {
-	s := scan(raw, 1)
-	if s.d.PeekKind() != '{' {
-		err := s.skip()
-		if err == nil && !s.ended() {
-			err = errors.New("more than one value")
-		}
-		return nil, err
+// wholeMembers returns the members of an object that are asked for, and whether
+// the text is an object. Text that is no JSON is an error, wherever the fault is.
+func wholeMembers(raw jsontext.Value, names []string) (m found, object bool, err error) {
+	s := scanner{text: raw, line: 1}
+	if object = s.kind() == '{'; object {
+		m, err = s.members(names)
+	} else {
+		err = s.skip()
 	}
-	found := lineMembers{}
-	err := s.object(func(name string) error {
-		if !slices.Contains(names, name) {
-			return s.skip()
-		}
-		v, _, err := s.value()
-		found[name] = v
-		return err
-	})
 	if err == nil && !s.ended() {
 		err = errors.New("more than one value")
 	}
-	return found, err
+	return m, object, err
 }
 
 // firstLines reports whether one of the first lines that are JSON objects is

@@ -39,12 +39,12 @@ func isMini(data []byte) bool {
 		return false
 	}
 	s := scan(data, 1)
-	if s.d.PeekKind() != '{' || !bytes.Contains(data, []byte(`"trajectory_format"`)) {
+	if s.kind() != '{' || !bytes.Contains(data, []byte(`"trajectory_format"`)) {
 		return false
 	}
 	found := false
 	_ = s.object(func(name string) error { // a fault ends the look, no more
-		if name != "trajectory_format" || s.d.PeekKind() != '"' {
+		if name != "trajectory_format" || s.kind() != '"' {
 			return s.skip()
 		}
 		v, _, err := s.value()
@@ -59,12 +59,14 @@ func readMini(path string, data []byte) iter.Seq2[*transcripts.History, error] {
 		s := scan(trim(data), 1)
 		n := &miniSession{session: newSession(path, "", formatMini)}
 		var err error
-		if s.d.PeekKind() == '[' {
+		if s.kind() == '[' {
 			n.list, err = elements(s)
 		} else {
 			err = n.body(s)
 		}
 		n.fault(s, err)
+		n.rest(s)
+		n.agent.Reserve(len(n.list))
 		for _, e := range n.list {
 			n.message(e)
 		}
@@ -80,11 +82,11 @@ type miniSession struct {
 func (n *miniSession) body(s *scanner) error {
 	return s.object(func(name string) (err error) {
 		switch {
-		case name == "messages" && s.d.PeekKind() == '[':
+		case name == "messages" && s.kind() == '[':
 			n.list, err = elements(s)
 		case name == "trajectory_format":
 			err = s.skip()
-		case name == "info" && s.d.PeekKind() == '{':
+		case name == "info" && s.kind() == '{':
 			var v jsontext.Value
 			v, _, err = s.value()
 			n.model = modelName(v)
@@ -99,29 +101,29 @@ func (n *miniSession) body(s *scanner) error {
 
 // modelName is the model that the configuration names; "" for none.
 func modelName(info jsontext.Value) string {
-	config := members(info, "config")["config"]
-	return text(members(members(config, "model")["model"], "model_name")["model_name"])
+	config := members(info, "config").of("config")
+	return text(members(members(config, "model").of("model"), "model_name").of("model_name"))
 }
 
 // message adds one message.
 func (n *miniSession) message(e element) {
-	more := map[string]jsontext.Value{}
+	more := found{}
 	if bytes.Contains(e.raw, []byte(`"extra"`)) || bytes.Contains(e.raw, []byte(`"object"`)) {
 		more = members(e.raw, "extra", "object", "output")
 	}
-	extra := members(more["extra"], "timestamp", "response")
-	at := n.clock(e, extra["timestamp"])
-	if text(more["object"]) == "response" {
-		n.response(e.raw, more["output"], at)
+	extra := members(more.of("extra"), "timestamp", "response")
+	at := n.clock(e, extra.of("timestamp"))
+	if text(more.of("object")) == "response" {
+		n.response(e.raw, more.of("output"), at)
 		return
 	}
 	m, err := runtime.ParseMessage(e.raw)
-	if err != nil || m.Role != runtime.RoleAssistant || extra["response"].Kind() != '{' {
+	if err != nil || m.Role != runtime.RoleAssistant || extra.of("response").Kind() != '{' {
 		n.take(m, err, e.raw, at)
 		return
 	}
 	n.flush()
-	answer, err := runtime.Decode(&runtime.Response{Status: 200, Body: extra["response"]}, runtime.Dialect{})
+	answer, err := runtime.Decode(&runtime.Response{Status: 200, Body: extra.of("response")}, runtime.Dialect{})
 	if err != nil {
 		answer = &runtime.Answer{}
 	}

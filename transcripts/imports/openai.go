@@ -6,6 +6,7 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/tapetree/tapetree/transcripts"
 )
 
@@ -31,47 +32,60 @@ const (
 // before it is decided that they are something else.
 const looks = 8
 
+// shapeDepth is how many values are looked into, one inside the other: an array of
+// lists, in each a request, in that its body, in that the messages. Each look
+// reads its value to the end, so without a bound the look at nested arrays would
+// take the square of their depth.
+const shapeDepth = 6
+
 // shapeOf looks at the value that text begins with. An object is read up to its
 // messages, an array up to the first element that says what it is.
-func shapeOf(text []byte) shape {
+func shapeOf(text []byte) shape { return shapeWithin(text, shapeDepth) }
+
+func shapeWithin(text []byte, depth int) shape {
 	s := scan(text, 1)
-	switch s.d.PeekKind() {
-	case '[':
-		if _, err := s.d.ReadToken(); err != nil {
-			return shapeNone
-		}
-		for range looks {
-			if kind := s.d.PeekKind(); kind != '[' && kind != '{' {
-				return shapeNone
-			}
-			switch inner := shapeOf(after(s)); inner {
-			case shapeMessage:
-				return shapeMessages
-			case shapeMessages, shapeSession:
-				return shapeSessions
-			}
-			if s.skip() != nil {
-				return shapeNone
-			}
-		}
-	case '{':
-		return objectShape(s)
+	switch kind := s.kind(); {
+	case depth == 0:
+	case kind == '[':
+		return arrayShape(s, depth-1)
+	case kind == '{':
+		return objectShape(s, depth-1)
 	}
 	return shapeNone
 }
 
-func objectShape(s *scanner) shape {
+func arrayShape(s *scanner, depth int) shape {
+	found, seen := shapeNone, 0
+	_ = s.array(func() error { // a fault ends the look, no more
+		if kind := s.kind(); seen == looks || kind != '[' && kind != '{' {
+			return errEnough
+		}
+		seen++
+		switch inner := shapeWithin(after(s), depth); inner {
+		case shapeMessage:
+			found = shapeMessages
+			return errEnough
+		case shapeMessages, shapeSession:
+			found = shapeSessions
+			return errEnough
+		}
+		return s.skip()
+	})
+	return found
+}
+
+func objectShape(s *scanner, depth int) shape {
 	found := shapeNone
 	var role string
 	_ = s.object(func(name string) error { // a fault ends the look, no more
-		switch kind := s.d.PeekKind(); {
+		switch kind := s.kind(); {
 		case isBody(name) && kind == '{':
-			if inner := shapeOf(after(s)); inner == shapeSession {
+			if inner := shapeWithin(after(s), depth); inner == shapeSession {
 				found = shapeSession
 				return errEnough
 			}
 		case name == "messages" && kind == '[':
-			if inner := shapeOf(after(s)); inner == shapeMessages || emptyArray(after(s)) {
+			if inner := shapeWithin(after(s), depth); inner == shapeMessages || emptyArray(after(s)) {
 				found = shapeSession
 				return errEnough
 			}
@@ -120,13 +134,13 @@ func readOpenAI(path string, data []byte) iter.Seq2[*transcripts.History, error]
 	return func(yield func(*transcripts.History, error) bool) {
 		data = trim(data)
 		s := scan(data, 1)
+		out := &held{yield: yield}
 		if shapeOf(data) != shapeSessions {
-			only(path, readSession(s, path, "", formatOpenAI), yield)
+			readValues(out, s, path)
 			return
 		}
-		out := &held{yield: yield}
 		n := 0
-		_ = s.array(func() error { // a fault stands in the warnings of the element that it broke
+		err := s.array(func() error { // a fault stands in the warnings of the element that it broke
 			n++
 			line := s.next()
 			one := readSession(s, path, fmt.Sprintf("element %d", n), formatOpenAI)
@@ -141,6 +155,46 @@ func readOpenAI(path string, data []byte) iter.Seq2[*transcripts.History, error]
 			}
 			return one.broken
 		})
+		if err == nil {
+			out.rest(s)
+		}
 		out.end(path)
 	}
 }
+
+// readValues reads the sessions of a text of one value, or of several, one behind
+// the other.
+func readValues(out *held, s *scanner, path string) {
+	for n := 1; ; n++ {
+		line := s.next()
+		one := readSession(s, path, "", formatOpenAI)
+		over := one.broken != nil || s.ended()
+		h := one.end()
+		switch {
+		case h == nil && n == 1 && over:
+			out.yield(nil, nothing(path, one.builder.Warnings()))
+			return
+		case h == nil && one.broken != nil:
+			out.warn(s.fault(one.broken))
+		case h == nil:
+			out.warn(line, "left out, the value holds no message")
+		default:
+			if n > 1 || !over && isValue(s.kind()) {
+				h.Part = fmt.Sprintf("value %d", n)
+			}
+			if !out.give(h) {
+				return
+			}
+		}
+		if over || !isValue(s.kind()) {
+			if !over {
+				out.rest(s)
+			}
+			out.end(path)
+			return
+		}
+	}
+}
+
+// isValue reports what may hold messages.
+func isValue(kind jsontext.Kind) bool { return kind == '[' || kind == '{' }

@@ -33,12 +33,11 @@ const formatPi = "pi"
 func isPi(data []byte) bool {
 	return firstLines(data, func(raw jsontext.Value) bool {
 		m := members(raw, "type", "id", "cwd", "version", "parentId", "message", "payload")
-		switch text(m["type"]) {
+		switch text(m.of("type")) {
 		case "session":
-			return m["id"].Kind() == '"' && m["payload"] == nil && (m["cwd"] != nil || m["version"] != nil)
+			return m.of("id").Kind() == '"' && m.of("payload") == nil && (m.of("cwd") != nil || m.of("version") != nil)
 		case "message":
-			_, linked := m["parentId"]
-			return linked && m["message"].Kind() == '{'
+			return m.of("parentId") != nil && m.of("message").Kind() == '{'
 		}
 		return false
 	})
@@ -69,14 +68,18 @@ func newPiSession(path string) *piSession {
 var piNames = []string{"type", "id", "parentId", "timestamp", "message", "parentSession"}
 
 func (s *piSession) take(number int, raw jsontext.Value, m lineMembers) {
-	e := &piEntry{number: number, kind: text(m["type"]), id: text(m["id"]), parent: text(m["parentId"]), at: m["timestamp"], message: m["message"]}
-	_, e.linked = m["parentId"]
+	e := &piEntry{number: number, kind: text(m.of("type")), id: text(m.of("id")), parent: text(m.of("parentId")), at: m.of("timestamp"), message: m.of("message")}
+	e.linked = m.of("parentId") != nil
+	if e.kind == "" {
+		s.stray(strayKind(raw), number)
+		return
+	}
 	if e.kind == "session" {
 		if when := at(e.at); s.clock.began.IsZero() && !when.IsZero() {
 			s.clock.began = when
 			s.builder.Began(when)
 		}
-		if m["parentSession"].Kind() == '"' {
+		if m.of("parentSession").Kind() == '"' {
 			s.lose("parent session name", 1)
 		}
 		return
@@ -123,11 +126,24 @@ func (s *piSession) live() (way []*piEntry, left int) {
 
 func (s *piSession) history() *transcripts.History {
 	way, left := s.live()
-	f := &piFeed{session: s, agent: s.builder.Root()}
-	for _, e := range way {
+	f := &piFeed{session: s, agent: s.builder.Root(), compacts: compactions(way)}
+	f.agent.Reserve(len(way))
+	s.entries = nil
+	for i, e := range way {
 		f.entry(e)
+		way[i] = nil // the history grows as the entries go
 	}
 	s.lose("abandoned branch message", left)
 	s.tell(s.builder)
 	return s.builder.History()
+}
+
+// compactions counts the entries that put a summary in the place of others.
+func compactions(way []*piEntry) (n int) {
+	for _, e := range way {
+		if e.kind == "compaction" {
+			n++
+		}
+	}
+	return n
 }

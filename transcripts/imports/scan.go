@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/tapetree/tapetree/internal/jsonspan"
 )
 
 // lenient reads what other programs wrote: of a name that is written twice the
@@ -21,57 +22,108 @@ func trim(data []byte) []byte { return bytes.TrimPrefix(data, byteOrderMark) }
 // scanner walks through JSON text once, value by value; what it gives shares the
 // memory of the text.
 type scanner struct {
-	text []byte
-	d    *jsontext.Decoder
-	line int // the line of text[:at], from 1
-	at   int
+	text    []byte
+	at      int // where the next value, or what stands before it, begins
+	line    int // the line of text[:counted], from 1
+	counted int
 }
 
 // scan begins to walk through text, the first line of which has the given number.
-func scan(text []byte, line int) *scanner {
-	return &scanner{text: text, d: jsontext.NewDecoder(bytes.NewBuffer(text), lenient...), line: line}
-}
+func scan(text []byte, line int) *scanner { return &scanner{text: text, line: line} }
 
 // lineAt returns the line of an offset, which must not be before the one asked
 // for last.
 func (s *scanner) lineAt(offset int) int {
-	if offset > s.at {
-		s.line += bytes.Count(s.text[s.at:offset], []byte{'\n'})
-		s.at = offset
+	if offset > s.counted {
+		s.line += bytes.Count(s.text[s.counted:offset], []byte{'\n'})
+		s.counted = offset
 	}
 	return s.line
 }
 
+// kind is what the next value begins as, 0 where none does.
+func (s *scanner) kind() jsontext.Kind {
+	s.at = jsonspan.Space(s.text, s.at)
+	return jsontext.Value(s.text[s.at:min(s.at+1, len(s.text))]).Kind()
+}
+
 // next is the line in which the next value begins.
-func (s *scanner) next() int { return s.lineAt(len(s.text) - len(after(s))) }
+func (s *scanner) next() int {
+	s.kind()
+	return s.lineAt(s.at)
+}
 
 // after is the text from the value that comes next.
 func after(s *scanner) []byte {
-	return bytes.TrimLeft(s.text[s.d.InputOffset():], " \t\r\n:,")
+	s.kind()
+	return s.text[s.at:]
 }
 
 // value reads the next value whole, and returns the line in which it begins.
 func (s *scanner) value() (jsontext.Value, int, error) {
-	v, err := s.d.ReadValue()
-	if err != nil {
+	from := jsonspan.Space(s.text, s.at)
+	if err := s.skip(); err != nil {
 		return nil, 0, err
 	}
-	end := int(s.d.InputOffset())
-	from := end - len(v)
-	return s.text[from:end:end], s.lineAt(from), nil
+	return s.text[from:s.at:s.at], s.lineAt(from), nil
+}
+
+// skip reads the next value and forgets it.
+func (s *scanner) skip() error {
+	s.at = jsonspan.Space(s.text, s.at)
+	end, ok := jsonspan.Skip(s.text, s.at)
+	if !ok {
+		return s.broken()
+	}
+	s.at = end
+	return nil
 }
 
 // array reads an array; each must read one element.
 func (s *scanner) array(each func() error) error {
-	if _, err := s.d.ReadToken(); err != nil {
-		return err
-	}
-	for {
-		switch s.d.PeekKind() {
-		case ']':
-			_, err := s.d.ReadToken()
+	return s.inside('[', func() error { return each() })
+}
+
+// object reads an object; each must read the value of one member.
+func (s *scanner) object(each func(name string) error) error {
+	return s.inside('{', func() error {
+		name, err := s.name()
+		if err != nil {
 			return err
-		case 0:
+		}
+		return each(jsonspan.Text(name))
+	})
+}
+
+// name reads the name of a member, and leaves it quoted.
+func (s *scanner) name() (jsontext.Value, error) {
+	name, at, ok := jsonspan.Name(s.text, s.at)
+	if !ok {
+		return nil, s.broken()
+	}
+	s.at = at
+	return name, nil
+}
+
+// inside reads what stands in the brackets of an array or an object; each must
+// read one element or member.
+func (s *scanner) inside(open jsontext.Kind, each func() error) error {
+	if s.kind() != open {
+		return s.broken()
+	}
+	s.at++
+	for first := true; ; first = false {
+		switch kind := s.kind(); {
+		case kind == open+2: // '}' and ']' come two after '{' and '[', and may not follow a comma
+			s.at++
+			return nil
+		case first:
+		case s.at < len(s.text) && s.text[s.at] == ',':
+			s.at++
+			if s.kind() == open+2 {
+				return s.broken()
+			}
+		default:
 			return s.broken()
 		}
 		if err := each(); err != nil {
@@ -80,51 +132,24 @@ func (s *scanner) array(each func() error) error {
 	}
 }
 
-// object reads an object; each must read the value of one member.
-func (s *scanner) object(each func(name string) error) error {
-	if _, err := s.d.ReadToken(); err != nil {
-		return err
-	}
-	for {
-		switch s.d.PeekKind() {
-		case '}':
-			_, err := s.d.ReadToken()
-			return err
-		case '"':
-		default:
-			return s.broken()
-		}
-		name, err := s.d.ReadToken()
-		if err != nil {
-			return err
-		}
-		if err := each(name.String()); err != nil {
-			return err
-		}
-	}
-}
-
-// broken is the error of a place where no value begins.
+// broken is the error of the first place that is no JSON.
 func (s *scanner) broken() error {
-	if _, err := s.d.ReadValue(); err != nil {
-		return err
+	d := jsontext.NewDecoder(bytes.NewBuffer(s.text), lenient...)
+	for {
+		if err := d.SkipValue(); err != nil {
+			return err
+		}
 	}
-	return errors.New("a value stands where a name must")
 }
-
-// skip reads the next value and forgets it.
-func (s *scanner) skip() error { return s.d.SkipValue() }
 
 // ended reports whether nothing but white space is left.
-func (s *scanner) ended() bool {
-	return s.d.PeekKind() == 0 && len(bytes.TrimSpace(s.text[s.d.InputOffset():])) == 0
-}
+func (s *scanner) ended() bool { return len(bytes.TrimSpace(s.text[s.at:])) == 0 }
 
 // fault says what is wrong with the text, and in which line. The rest of a text
 // that is no JSON cannot be read.
 func (s *scanner) fault(err error) (int, string) {
 	var syntax *jsontext.SyntacticError
-	offset := int(s.d.InputOffset())
+	offset := s.at
 	if errors.As(err, &syntax) {
 		offset = int(syntax.ByteOffset)
 	}
@@ -137,33 +162,4 @@ func (s *scanner) fault(err error) (int, string) {
 	default:
 		return line, fmt.Sprintf("no JSON from here on (%v); what stands before was read", err)
 	}
-}
-
-// members returns the members of an object that are asked for, as written; of
-// text that is no object, none.
-func members(raw []byte, names ...string) map[string]jsontext.Value {
-	found := map[string]jsontext.Value{}
-	s := scan(raw, 1)
-	if s.d.PeekKind() != '{' {
-		return found
-	}
-	_ = s.object(func(name string) error { // what stands before a fault counts
-		v, _, err := s.value()
-		for _, n := range names {
-			if n == name && err == nil {
-				found[name] = v
-			}
-		}
-		return err
-	})
-	return found
-}
-
-// text returns the text of a JSON string, "" of all else.
-func text(v jsontext.Value) string {
-	if v.Kind() != '"' {
-		return ""
-	}
-	unquoted, _ := jsontext.AppendUnquote(nil, v) // an error only tells of U+FFFD put in
-	return string(unquoted)
 }

@@ -53,6 +53,13 @@ func (n *session) fault(s *scanner, err error) {
 	}
 }
 
+// rest warns of what stands behind a value that was read to its end.
+func (n *session) rest(s *scanner) {
+	if n.broken == nil && !s.ended() {
+		n.builder.Warn(s.next(), behind)
+	}
+}
+
 // end gives the history, nil when no message came.
 func (n *session) end() *transcripts.History {
 	n.flush()
@@ -64,7 +71,7 @@ func (n *session) end() *transcripts.History {
 func readSession(s *scanner, path, part, format string) *session {
 	n := newSession(path, part, format)
 	var err error
-	switch s.d.PeekKind() {
+	switch s.kind() {
 	case '[':
 		n.list, err = elements(s)
 	case '{':
@@ -83,6 +90,7 @@ func readSession(s *scanner, path, part, format string) *session {
 
 // addAll puts the messages that were collected into the history.
 func (n *session) addAll() {
+	n.agent.Reserve(len(n.list))
 	for _, e := range n.list {
 		n.add(e.raw, transcripts.Spot{Line: e.line})
 	}
@@ -91,7 +99,7 @@ func (n *session) addAll() {
 // body reads an object with messages. Of a request around it the model is kept.
 func (n *session) body(s *scanner) error {
 	return s.object(func(name string) (err error) {
-		kind := s.d.PeekKind()
+		kind := s.kind()
 		switch {
 		case name == "messages" && kind == '[':
 			n.list, err = elements(s)
@@ -121,7 +129,7 @@ func (n *session) respond() {
 	}
 	n.flush()
 	body := []byte(n.reply)
-	if inner := members(body, "body")["body"]; inner != nil {
+	if inner := members(body, "body").of("body"); inner != nil {
 		body = inner
 	}
 	if jsontext.Value(body).Kind() == '"' {

@@ -2,7 +2,9 @@ package imports
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io"
 	"iter"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -20,21 +22,21 @@ const formatSWEAgent = "swe-agent"
 func isSWEAgent(data []byte) bool {
 	data = trim(data)
 	s := scan(data, 1)
-	return s.d.PeekKind() == '{' && bytes.Contains(data, []byte(`"history"`)) && hasHistory(s, 0)
+	return s.kind() == '{' && bytes.Contains(data, []byte(`"history"`)) && hasHistory(s, 0)
 }
 
 // hasHistory looks for a list of messages under "history", also in attempts.
 func hasHistory(s *scanner, depth int) bool {
 	found := false
 	_ = s.object(func(name string) error { // a fault ends the look, no more
-		kind := s.d.PeekKind()
+		kind := s.kind()
 		switch {
 		case name == "history" && kind == '[' && shapeOf(after(s)) == shapeMessages:
 			found = true
 			return errEnough
 		case name == "attempts" && kind == '[' && depth == 0:
 			return s.array(func() error {
-				if s.d.PeekKind() == '{' && hasHistory(scan(after(s), 1), 1) {
+				if s.kind() == '{' && hasHistory(scan(after(s), 1), 1) {
 					found = true
 					return errEnough
 				}
@@ -44,6 +46,23 @@ func hasHistory(s *scanner, depth int) bool {
 		return s.skip()
 	})
 	return found
+}
+
+// isCutSWEAgent reports a trajectory that breaks off before its messages: the
+// steps stand before them.
+func isCutSWEAgent(data []byte) bool {
+	s := scan(data, 1)
+	if s.kind() != '{' || !bytes.Contains(data, []byte(`"trajectory"`)) {
+		return false
+	}
+	steps := false
+	err := s.object(func(name string) error {
+		if name == "trajectory" && s.kind() == '[' {
+			steps = true
+		}
+		return s.skip()
+	})
+	return steps && errors.Is(err, io.ErrUnexpectedEOF)
 }
 
 // sweRun is one attempt as the file has it.
@@ -60,7 +79,9 @@ func readSWEAgent(path string, data []byte) iter.Seq2[*transcripts.History, erro
 		whole := &sweRun{}
 		whole.broken = whole.read(s, &attempts)
 		if len(attempts) == 0 {
-			only(path, whole.session(s, path, ""), yield)
+			n := whole.session(s, path, "")
+			n.rest(s)
+			only(path, n, yield)
 			return
 		}
 		out := &held{yield: yield}
@@ -75,6 +96,9 @@ func readSWEAgent(path string, data []byte) iter.Seq2[*transcripts.History, erro
 		if last := attempts[len(attempts)-1]; whole.broken != nil && last.broken == nil && !out.over {
 			out.warn(s.fault(whole.broken))
 		}
+		if whole.broken == nil {
+			out.rest(s)
+		}
 		out.end(path)
 	}
 }
@@ -82,7 +106,7 @@ func readSWEAgent(path string, data []byte) iter.Seq2[*transcripts.History, erro
 // read reads one attempt, or a file with several.
 func (r *sweRun) read(s *scanner, attempts *[]*sweRun) error {
 	return s.object(func(name string) (err error) {
-		kind := s.d.PeekKind()
+		kind := s.kind()
 		switch {
 		case name == "history" && kind == '[':
 			r.list, err = elements(s)
@@ -93,7 +117,7 @@ func (r *sweRun) read(s *scanner, attempts *[]*sweRun) error {
 			})
 		case name == "attempts" && kind == '[' && attempts != nil:
 			err = s.array(func() error {
-				if s.d.PeekKind() != '{' {
+				if s.kind() != '{' {
 					return s.skip()
 				}
 				run := &sweRun{}
@@ -160,14 +184,14 @@ func (a *sweAgents) flush() {
 // add puts one message into the list of its agent.
 func (a *sweAgents) add(e element) {
 	more := members(e.raw, "agent", "is_demo", "tool_call_ids")
-	c := a.of(text(more["agent"]))
+	c := a.of(text(more.of("agent")))
 	at := transcripts.Spot{Line: e.line}
 	m, err := runtime.ParseMessage(e.raw)
-	ids := callIDs(more["tool_call_ids"])
+	ids := callIDs(more.of("tool_call_ids"))
 	switch {
 	case err != nil:
 		c.builder.Warn(e.line, notRead(err))
-	case m.Role == runtime.RoleTool, saysTrue(more["is_demo"]): // a demonstration is part of the prompt, also its answers
+	case m.Role == runtime.RoleTool, saysTrue(more.of("is_demo")): // a demonstration is part of the prompt, also its answers
 		a.results(c, m, ids)
 	default:
 		c.take(m, nil, e.raw, at)
@@ -199,7 +223,7 @@ func callIDs(v jsontext.Value) []string {
 	list, _ := elements(scan(v, 1))
 	var ids []string
 	for _, e := range list {
-		ids = append(ids, text(e.raw))
+		ids = append(ids, idText(e.raw))
 	}
 	return ids
 }

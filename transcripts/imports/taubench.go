@@ -18,17 +18,17 @@ const formatTauBench = "tau-bench"
 func isTauBench(data []byte) bool {
 	data = trim(data)
 	s := scan(data, 1)
-	if s.d.PeekKind() != '[' {
+	if s.kind() != '[' {
 		return false
 	}
 	found := false
 	seen := 0
 	_ = s.array(func() error { // a fault ends the look, no more
-		if seen++; seen > looks || s.d.PeekKind() != '{' {
+		if seen++; seen > looks || s.kind() != '{' {
 			return errEnough
 		}
 		return s.object(func(name string) error {
-			if name == "traj" && s.d.PeekKind() == '[' {
+			if name == "traj" && s.kind() == '[' {
 				found = true
 				return errEnough
 			}
@@ -50,6 +50,9 @@ func readTauBench(path string, data []byte) iter.Seq2[*transcripts.History, erro
 		if err != nil && !out.over && (out.last == nil || len(out.last.Warnings) == 0) {
 			out.warn(s.fault(err))
 		}
+		if err == nil {
+			out.rest(s)
+		}
 		out.end(path)
 	}
 }
@@ -57,7 +60,7 @@ func readTauBench(path string, data []byte) iter.Seq2[*transcripts.History, erro
 // tauRun reads one run. An error ends the file; what stands before it is in the
 // history.
 func tauRun(out *held, s *scanner, path string, number int) error {
-	if s.d.PeekKind() != '{' {
+	if s.kind() != '{' {
 		_, line, err := s.value()
 		if err == nil {
 			out.warn(line, "left out, no run of a task")
@@ -69,7 +72,7 @@ func tauRun(out *held, s *scanner, path string, number int) error {
 	place := map[string]string{}
 	err := s.object(func(name string) (err error) {
 		switch {
-		case name == "traj" && s.d.PeekKind() == '[':
+		case name == "traj" && s.kind() == '[':
 			n.list, err = elements(s)
 		case name == "task_id" || name == "trial":
 			var v jsontext.Value

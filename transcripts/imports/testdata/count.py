@@ -395,17 +395,71 @@ def goes_back(turn, sent):
     return sent[len(before)].calls == reply.calls and sent[len(before)].role == "assistant"
 
 
+def add(agents, sent, reply):
+    """Puts a request to the agent from whose last one it goes on."""
+    for turns in sorted(agents, key=lambda turns: not goes_back(turns[-1], sent)):
+        before, _ = turns[-1]
+        same = [m.key() for m in sent[:len(before)]] == [m.key() for m in before]
+        if same and len(sent) > len(before) or same and turns[-1][1] is None:
+            turns.append((sent, reply))
+            return
+    agents.append([(sent, reply)])
+
+
+def responses(items):
+    """Items of the Responses API as messages: those of one answer are one."""
+    if isinstance(items, str):
+        return [Message("user", items)]
+    out = []
+    for item in items:
+        kind = item.get("type", "message")
+        if kind == "function_call_output":
+            out.append(Message("tool", plain_items(item.get("output")), (), item["call_id"]))
+            continue
+        if kind == "message" and item["role"] != "assistant":
+            out.append(Message(item["role"], plain_items(item["content"])))
+            continue
+        if not out or out[-1].role != "assistant":
+            out.append(Message("assistant"))
+        if kind == "message":
+            out[-1].text += plain_items(item["content"])
+        elif kind == "function_call":
+            out[-1].calls.append((item["call_id"], item["name"], as_text(item["arguments"])))
+    return out
+
+
+def plain_items(content):
+    if isinstance(content, str):
+        return content
+    return "".join(p.get("text", "") for p in content or [] if p.get("type") in ("input_text", "output_text", "text"))
+
+
+def response_of(body):
+    """The output of a response, as JSON or as the last event of a stream."""
+    if body.lstrip().startswith("{"):
+        return json.loads(body).get("output")
+    for line in body.splitlines():
+        if line.startswith("data:") and '"response.completed"' in line:
+            return json.loads(line[5:])["response"]["output"]
+    return None
+
+
 def cassette(rows):
     """Requests that go on from an earlier one are of its agent; one that begins
     anew is another agent's."""
     agents = []  # lists of (sent, answer)
     for url, body, status, got in rows:
         path = re.split("[?#]", url)[0]
-        if not (path.endswith("/chat/completions") or path.endswith("/messages")):
-            if path.endswith("/responses"):
-                return
+        if not path.endswith(("/chat/completions", "/messages", "/responses")):
             continue
         request = json.loads(body)
+        if path.endswith("/responses"):
+            sent = responses(request["input"])
+            if request.get("instructions"):
+                sent.insert(0, Message("system", request["instructions"]))
+            output = response_of(got) if status == 200 else None
+            add(agents, sent, (responses(output) or [None])[-1] if output is not None else None)
+            continue
         read = anthropic if path.endswith("/messages") else chat
         sent = [m for one in request["messages"] for m in read(one)]
         if request.get("system"):
@@ -413,14 +467,7 @@ def cassette(rows):
         if aside(request, sent):
             continue
         reply = answer_of(got) if status == 200 else None
-        for turns in sorted(agents, key=lambda turns: not goes_back(turns[-1], sent)):
-            before, _ = turns[-1]
-            same = [m.key() for m in sent[:len(before)]] == [m.key() for m in before]
-            if same and len(sent) > len(before) or same and turns[-1][1] is None:
-                turns.append((sent, reply))
-                break
-        else:
-            agents.append([(sent, reply)])
+        add(agents, sent, reply)
     made, linked = [], 0
     for turns in agents:
         agent = Agent()
