@@ -56,6 +56,12 @@ func Visible(text string) string {
 	return strings.Join(lines, "\n")
 }
 
+// VisibleLine is Visible for a text that is to stay on one line, such as a name:
+// its line ends are marks.
+func VisibleLine(text string) string {
+	return Visible(strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\n", string(markNewline)))
+}
+
 // keepMarks undoes what visible does to the marks of a rendering.
 var keepMarks = strings.NewReplacer("‹U+21E5›", "⇥", "‹U+21B5›", "↵", "‹U+2420›", "␠", "‹U+2039›", "‹")
 

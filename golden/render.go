@@ -2,7 +2,6 @@ package golden
 
 import (
 	"bufio"
-	"fmt"
 	"strings"
 
 	"github.com/tapetree/tapetree/runtime"
@@ -120,7 +119,7 @@ func (w *writer) agent(run *runtime.Run, depth int) {
 		w.text(r.depth, "final text", run.Agent, final)
 	}
 	if run.Stop != "" { // of an agent known only by its call, it is not known
-		w.line(r.depth, fmt.Sprintf("stop %s", run.Stop))
+		w.line(r.depth, "stop "+VisibleLine(string(run.Stop)))
 	}
 	if w.options.Notes != nil {
 		for _, note := range w.options.Notes(run) {

@@ -19,6 +19,11 @@ const (
 	newEnding = ".new" // after Ending: a history that waits to be accepted
 )
 
+// TempEnding ends the name of a file that is being written, which begins with a
+// dot and the name of the file that it is to replace. One that lies there longer
+// is of a run that was killed.
+const TempEnding = ".tmp"
+
 // diffLines bounds the diff of an Outcome: a screen, so that a suite's report
 // stays readable when all of it changed.
 const diffLines = 60
@@ -83,6 +88,10 @@ func (s Store) settle(outcome Outcome, got string, update bool) (Outcome, error)
 		}
 		return Outcome{Path: outcome.Path, Wrote: outcome.Path}, nil
 	default:
+		if there, err := files.ReadPath(waiting, files.Limit); err == nil && string(there) == got {
+			outcome.Wrote = waiting
+			return outcome, nil
+		}
 		if err := write(waiting, got); err != nil {
 			return outcome, err
 		}
@@ -96,7 +105,7 @@ func (s Store) settle(outcome Outcome, got string, update bool) (Outcome, error)
 // waited to be accepted there is removed.
 func Write(path, text string) error {
 	if old, err := files.ReadPath(path, files.Limit); err == nil {
-		text = withLineEnds(text, string(old))
+		text = WithLineEnds(text, string(old))
 	}
 	if err := write(path, text); err != nil {
 		return err
@@ -104,9 +113,9 @@ func Write(path, text string) error {
 	return removeIfThere(path + newEnding)
 }
 
-// withLineEnds returns text with the line ends of another one: CRLF where all of
+// WithLineEnds returns text with the line ends of another one: CRLF where all of
 // its lines have it.
-func withLineEnds(text, of string) string {
+func WithLineEnds(text, of string) string {
 	if n := strings.Count(of, "\n"); n == 0 || strings.Count(of, "\r\n") != n {
 		return text
 	}
@@ -121,13 +130,15 @@ func (s Store) path(name string) string {
 }
 
 // write puts text in place in one step: a reader sees the old file or the new
-// one, and a full disk leaves the old one.
+// one, and a full disk leaves the old one. A link stays one: what it points to is
+// written.
 func write(file, text string) (err error) {
+	file = files.Target(file)
 	dir := filepath.Dir(file)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("make folder for golden history %s: %w", file, files.Reason(err))
 	}
-	temp, err := os.CreateTemp(dir, "."+filepath.Base(file)+".*")
+	temp, err := os.CreateTemp(dir, "."+filepath.Base(file)+".*"+TempEnding)
 	if err != nil {
 		return fmt.Errorf("write golden history %s: %w", file, files.Reason(err))
 	}

@@ -121,9 +121,9 @@ func (r *runWriter) unsent(history runtime.View) {
 // message writes a message that stands in the history on its own. Only a
 // program that is not ours has a right to one.
 func (r *runWriter) message(m runtime.Message) {
-	event := "extra message: " + string(m.Role)
+	event := "extra message: " + VisibleLine(string(m.Role))
 	if r.options.Foreign {
-		event = string(m.Role)
+		event = VisibleLine(string(m.Role))
 	}
 	switch {
 	case m.Role == runtime.RoleSystem:

@@ -1,6 +1,8 @@
 package diff
 
 import (
+	"cmp"
+	"regexp"
 	"strings"
 
 	"github.com/tapetree/tapetree/runtime"
@@ -46,6 +48,9 @@ type Delegation struct {
 	Result     string `json:"result"`
 	ReportKept bool   `json:"reportKept"`
 	ReportDiff []Part `json:"reportDiff,omitempty"` // where the two are not equal
+	// ReportExtra: Result says more than the report and the lines that the client
+	// is known to add.
+	ReportExtra bool `json:"reportExtra,omitempty"`
 	// Unseen are the results that the child got and the parent did not.
 	Unseen       []Unseen `json:"unseen"`
 	UnseenBytes  int      `json:"unseenBytes"`
@@ -73,11 +78,11 @@ type Leak struct {
 }
 
 // Holds reports that every child was told what its call says, that its report
-// came back, and that nothing else did.
+// came back, and that nothing else did but what clients are known to add.
 func (d *Delegations) Holds() bool {
 	for i := range d.Children {
 		c := &d.Children[i]
-		if c.State == Unanswered || c.State == Unknown || c.State == Answered && (!c.BriefKept || !c.ReportKept) || len(c.Leaks) > 0 {
+		if c.State == Unanswered || c.State == Unknown || c.State == Answered && (!c.BriefKept || !c.ReportKept || c.ReportExtra) || len(c.Leaks) > 0 {
 			return false
 		}
 	}
@@ -128,9 +133,9 @@ func (p *parentChild) delegation(run *runtime.Run, turn *runtime.Turn, c *runtim
 	child := c.Child
 	d := Delegation{State: Answered, Parent: string(run.Agent), Child: string(child.Agent), Label: child.Label, Turn: turn.Number, Call: c.Number, Tool: c.Name, Unseen: []Unseen{}}
 	told := len(child.Turns) > 0 || child.History.Len() > 0
-	extra := c.ID == "" && c.Arguments == "" && c.Verdict == runtime.VerdictInterrupted // see transcripts: an agent that no call of its own has room for
+	stray := c.ID == "" && c.Arguments == "" && c.Verdict == runtime.VerdictInterrupted // see transcripts: an agent that no call of its own has room for
 	switch {
-	case extra:
+	case stray:
 		d.State, d.Tool = Stray, ""
 	case c.Result == "" && c.Verdict == "":
 		d.State = Unanswered
@@ -140,7 +145,11 @@ func (p *parentChild) delegation(run *runtime.Run, turn *runtime.Turn, c *runtim
 	_, brief := transcripts.Brief(c.Arguments)
 	d.Brief, d.Result = p.text(brief), p.text(c.Result)
 	first := true
-	names := map[string]runtime.Call{}
+	type asked struct {
+		runtime.Call
+		turn int
+	}
+	names := map[string]asked{}
 	tell(child, func(s said) {
 		switch {
 		case first && s.role == string(runtime.RoleUser):
@@ -148,12 +157,12 @@ func (p *parentChild) delegation(run *runtime.Run, turn *runtime.Turn, c *runtim
 		case s.role == string(runtime.RoleAssistant):
 			ids := callIDs(&s)
 			for i, call := range s.calls {
-				names[ids[i]] = call
+				names[ids[i]] = asked{call, s.turn}
 			}
 		case s.role == string(runtime.RoleTool):
 			call := names[s.answers]
 			n := len(s.text)
-			d.Unseen = append(d.Unseen, Unseen{Turn: s.turn, Tool: call.Name, Arguments: p.text(p.arguments(call.Arguments)), Bytes: n, Tokens: n / bytesPerToken})
+			d.Unseen = append(d.Unseen, Unseen{Turn: cmp.Or(call.turn, s.turn), Tool: call.Name, Arguments: p.text(p.arguments(call.Arguments)), Bytes: n, Tokens: n / bytesPerToken})
 			d.UnseenBytes += n
 			d.UnseenTokens += n / bytesPerToken
 		}
@@ -164,6 +173,7 @@ func (p *parentChild) delegation(run *runtime.Run, turn *runtime.Turn, c *runtim
 	}
 	d.BriefKept = strings.Contains(d.First, strings.TrimSpace(d.Brief))
 	d.ReportKept = strings.Contains(d.Result, strings.TrimSpace(d.Report))
+	d.ReportExtra = d.State == Answered && d.ReportKept && extra(p.clean(c.Result), p.clean(cmp.Or(child.Final, child.Partial)))
 	if d.State == Answered && !d.BriefKept {
 		d.BriefDiff = Words(d.Brief, d.First, p.options.Steps)
 	}
@@ -171,6 +181,16 @@ func (p *parentChild) delegation(run *runtime.Run, turn *runtime.Turn, c *runtim
 		d.ReportDiff = Words(d.Report, d.Result, p.options.Steps)
 	}
 	return d
+}
+
+// clientFooter is what a client puts behind a report: Claude Code the agent's id
+// and what it used. Source: the results of its sessions.
+var clientFooter = regexp.MustCompile(`^(\s*agentId: [^\n<]*)?(\s*<usage>[^<]*</usage>)?\s*$`)
+
+// extra reports that a result says more than the report in it.
+func extra(result, report string) bool {
+	before, after, found := strings.Cut(result, strings.TrimSpace(report))
+	return found && (strings.TrimSpace(before) != "" || !clientFooter.MatchString(after))
 }
 
 func (p *parentChild) text(text string) string {

@@ -329,7 +329,7 @@ root/1.1 "alpha.txt": call 1 of turn 1 of root, task
   report, as the parent got it
       Report on alpha.txt
   the child saw 1 tool result that the parent did not: 88 bytes, about 22 tokens
-      turn 2 read_file {"path":"alpha.txt"}: 88 bytes, 22 tokens
+      turn 1 read_file {"path":"alpha.txt"}: 88 bytes, 22 tokens
 `)
 }
 
@@ -348,7 +348,7 @@ func TestALeakIsFound(t *testing.T) {
 	root.Answer(answer("fine", "", "", ""), transcripts.Spot{})
 	d := ParentChild(b.History(), Options{})
 	assert.Assert(t, !d.Holds())
-	assert.DeepEqual(t, d.Children[0].Leaks, []Leak{{Turn: 2, Tool: "read", Message: 3, Text: secret}})
+	assert.DeepEqual(t, d.Children[0].Leaks, []Leak{{Turn: 1, Tool: "read", Message: 3, Text: secret}})
 }
 
 func TestJSONFollowsItsSchema(t *testing.T) {
@@ -377,7 +377,7 @@ func BenchmarkDiff(b *testing.B) {
 			data := benchdata.ClaudeCode(size)
 			edited := bytes.Replace(data, []byte("line 3: func work3()"), []byte("line 3: func edited()"), 1)
 			read := func(data []byte) *transcripts.History {
-				for h, err := range histories.Parse(b.Context(), "bench.jsonl", data, histories.Options{}) {
+				for h, err := range histories.Parse(b.Context(), "bench.jsonl", bytes.Clone(data), histories.Options{Lean: true}) {
 					assert.NilError(b, err)
 					return h
 				}
@@ -394,5 +394,34 @@ func BenchmarkDiff(b *testing.B) {
 				assert.Assert(b, !u.Diff.Equal)
 			}
 		})
+	}
+}
+
+// A result that says more than the report is a difference, unless it is what the
+// client is known to put behind it.
+func TestWhatAResultAddsToAReport(t *testing.T) {
+	for result, holds := range map[string]bool{
+		"short":    true,
+		" short\n": true,
+		"short\nagentId: a1 (for resuming)\n<usage>total_tokens: 5\ntool_uses: 1</usage>\n": true,
+		"short\n<usage>total_tokens: 5</usage>":                                             true,
+		"shortagentId: a1":                                                                  true,
+		"short\nand more":                                                                   false,
+		"first short":                                                                       false,
+		"short\nagentId: a1\nand more":                                                      false,
+		"short\n<usage>5</usage> and more":                                                  false,
+	} {
+		b := transcripts.NewHistory("run", "", "test")
+		root := b.Root()
+		root.Add(runtime.UserMessage("go"))
+		root.Answer(answer("", "call_00000001", "task", `{"prompt":"see"}`), transcripts.Spot{})
+		child := root.Child("call_00000001")
+		child.Add(runtime.UserMessage("see"))
+		child.Answer(answer("short", "", "", ""), transcripts.Spot{})
+		root.Add(runtime.ToolMessage("call_00000001", result))
+		root.Answer(answer("fine", "", "", ""), transcripts.Spot{})
+		d := ParentChild(b.History(), Options{})
+		assert.Equal(t, d.Holds(), holds, "%q", result)
+		assert.Equal(t, d.Children[0].ReportExtra, !holds, "%q", result)
 	}
 }

@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/tapetree/tapetree/runtime"
@@ -93,17 +94,22 @@ func (p *parentChild) leak(known *resultLine, message int, text string) {
 }
 
 func linesOfChild(child *runtime.Run, n int, lines map[string]*resultLine) {
-	names := map[string]string{}
+	type asked struct {
+		name string
+		turn int
+	}
+	calls := map[string]asked{}
 	tell(child, func(s said) {
 		switch s.role {
 		case string(runtime.RoleAssistant):
 			for i, id := range callIDs(&s) {
-				names[id] = s.calls[i].Name
+				calls[id] = asked{s.calls[i].Name, s.turn}
 			}
 		case string(runtime.RoleTool):
 			eachLine(s.text, func(l string) {
 				if lines[l] == nil {
-					lines[l] = &resultLine{child: n, turn: s.turn, tool: names[s.answers]}
+					call := calls[s.answers]
+					lines[l] = &resultLine{child: n, turn: cmp.Or(call.turn, s.turn), tool: call.name}
 				}
 			})
 		case string(runtime.RoleUser): // what the child was told is the parent's

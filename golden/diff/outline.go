@@ -196,7 +196,7 @@ func (b *outliner) settings() {
 
 func (b *outliner) agent(run *runtime.Run) *agentOutline {
 	a := &agentOutline{
-		path: run.Agent, label: strings.Clone(run.Label), model: strings.Clone(run.Model), stop: string(run.Stop),
+		path: runtime.Path(strings.Clone(string(run.Agent))), label: strings.Clone(run.Label), model: strings.Clone(run.Model), stop: strings.Clone(string(run.Stop)),
 		usage: Usage{run.Usage.Input, run.Usage.Output},
 	}
 	a.prompt = begin(b.clean(run.Prompt))
@@ -254,7 +254,7 @@ func (b *outliner) system(text string) string {
 
 func (b *outliner) entry(agent runtime.Path, s *said, named map[string]string) entry {
 	e := entry{turn: s.turn, role: strings.Clone(s.role)}
-	weak := s.role
+	weak := e.role
 	ids := callIDs(s)
 	for i, c := range s.calls {
 		id := strings.Clone(ids[i])

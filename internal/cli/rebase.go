@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/tapetree/tapetree/golden"
 	"github.com/tapetree/tapetree/internal/files"
 	"github.com/tapetree/tapetree/transcripts"
 )
@@ -109,19 +110,31 @@ func (a *app) reformat(arg string) error {
 	if file.Torn > 0 {
 		return badInput("%s:%d: the last line breaks off and would be lost: take it out, or restore it, first", path, file.Torn)
 	}
-	formatted := file.Encode()
+	formatted := []byte(golden.WithLineEnds(string(file.Encode()), string(data)))
 	lines, of := changedLines(data, formatted)
 	if bytes.Equal(data, formatted) {
-		_, err = fmt.Fprintf(a.out, "%s: format %d, in canonical form, nothing to do\n", path, transcripts.Format)
-		return err
+		return a.tell("%s: format %d, in canonical form, nothing to do", path, transcripts.Format)
 	}
 	if _, err := transcripts.Parse(path, formatted); err != nil {
 		return fmt.Errorf("what would be written could not be read again: %w", err)
 	}
-	if err := writeFile(path, formatted); err != nil {
+	if err := a.writeUnlessCI(path, formatted); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(a.out, "%s: format %d, wrote %d of %s anew\n", path, transcripts.Format, lines, plural(of, "line"))
+	return a.tell("%s: format %d, wrote %d of %s anew", path, transcripts.Format, lines, plural(of, "line"))
+}
+
+// writeUnlessCI writes a transcript where a person is there to commit it.
+func (a *app) writeUnlessCI(path string, data []byte) error {
+	if a.env("CI") != "" {
+		return usagef("%s would be written anew, which is refused because CI is set: it is changed by a person, then committed", path)
+	}
+	return writeFile(path, data)
+}
+
+// tell writes a line of the command's own output.
+func (a *app) tell(format string, args ...any) error {
+	_, err := fmt.Fprintln(a.out, golden.Visible(fmt.Sprintf(format, args...)))
 	return err
 }
 
@@ -135,19 +148,12 @@ func (a *app) reseal(arg string) error {
 		return err
 	}
 	if changed > 0 {
-		if err := writeFile(path, sealed); err != nil {
+		if err := a.writeUnlessCI(path, sealed); err != nil {
 			return err
 		}
+		return a.tell("%s: resealed %s", path, plural(changed, "line"))
 	}
-	switch changed {
-	case 0:
-		_, err = fmt.Fprintf(a.out, "%s: all sums are right, nothing to do\n", path)
-	case 1:
-		_, err = fmt.Fprintf(a.out, "%s: resealed 1 line\n", path)
-	default:
-		_, err = fmt.Fprintf(a.out, "%s: resealed %d lines\n", path, changed)
-	}
-	return err
+	return a.tell("%s: all sums are right, nothing to do", path)
 }
 
 // readTranscript reads the transcript that an argument names: a path, or a

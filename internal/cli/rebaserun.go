@@ -136,7 +136,7 @@ func (a *app) writeOne(ctx context.Context, one rebasing, wishes scenarios.Rebas
 		return exitOK, nil
 	}
 	sum.changed++
-	if _, err := fmt.Fprint(a.out, rebaseText(plan, dry)); err != nil {
+	if _, err := fmt.Fprint(a.out, golden.Visible(rebaseText(plan, dry))); err != nil {
 		return 0, err
 	}
 	if dry {

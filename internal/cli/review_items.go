@@ -30,44 +30,65 @@ var errGone = errors.New("nothing waits any more")
 
 // reviewItems replays the scenarios, by which histories come to wait or do so no
 // more, and lists what waits: by name, requests before the history that follows
-// from them.
-func (a *app) reviewItems(ctx context.Context, o *reviewOptions, names []string) ([]*reviewItem, error) {
+// from them. The exit code is not 0 where something may wait that is not listed:
+// why has been said.
+func (a *app) reviewItems(ctx context.Context, o *reviewOptions, names []string) (items []*reviewItem, code int, err error) {
 	found, err := a.openSource(false)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	users := a.goldenUsers(found)
 	targets := reviewTargets(found, users, names)
 	wishes, err := a.replayWishes(&replayOptions{format: "text", jobs: o.jobs, childJobs: defaultChildJobs, seed: firstSeed, allowShell: o.allowShell})
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	var drifting []target
-	for i, result := range a.replayAll(ctx, targets, wishes, o.jobs) {
-		if result.Err != nil {
-			a.say("%s cannot be replayed, so only what waits from before is known: %s", targets[i].name, oneLine(a.secrets().Mask(result.Err.Error())))
-		} else if result.Drifts() {
-			drifting = append(drifting, targets[i])
-		}
-	}
+	results := a.replayAll(ctx, targets, wishes, o.jobs)
 	if ctx.Err() != nil {
-		return nil, &exitError{exitInterrupted, errors.New("interrupted: nothing was decided")}
+		return nil, 0, &exitError{exitInterrupted, errors.New("interrupted: nothing was decided")}
 	}
-	items, err := a.driftItems(ctx, drifting, scenarios.RebaseOptions{AllowShell: o.allowShell}, o.jobs)
+	drifting, code := a.drifting(targets, results)
+	items, worst, err := a.driftItems(ctx, drifting, scenarios.RebaseOptions{AllowShell: o.allowShell}, o.jobs)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	waiting, err := a.pendingItems(found, users)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	items = append(items, waiting...)
 	if err := knownNames(found, items, names); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	items = slices.DeleteFunc(items, func(i *reviewItem) bool { return len(names) > 0 && !slices.ContainsFunc(names, i.goesBy) })
 	slices.SortStableFunc(items, func(x, y *reviewItem) int { return strings.Compare(x.name, y.name) })
-	return items, nil
+	return items, max(code, worst), nil
+}
+
+// drifting are the targets whose requests are not the recorded ones. What hides a
+// change is said: a scenario that cannot be replayed, and a history that cannot be
+// left to wait.
+func (a *app) drifting(targets []target, results []scenarios.Result) (list []target, code int) {
+	for i, result := range results {
+		switch {
+		case result.Err != nil:
+			a.complain(fmt.Sprintf("%s cannot be replayed, so only what waits from before is known: %v", targets[i].name, result.Err))
+			code = max(code, exitCode(result.Err))
+			continue
+		case result.Unwritten != nil:
+			a.complain(fmt.Sprintf("%s has another history now, which cannot wait to be accepted: %v", targets[i].name, result.Unwritten))
+			code = max(code, exitCannotRun)
+		}
+		if result.Drifts() {
+			list = append(list, targets[i])
+		}
+	}
+	return list, code
+}
+
+// complain says what is wrong though the command goes on.
+func (a *app) complain(text string) {
+	fmt.Fprintf(a.err, "tapetree: %s\n", oneLine(a.secrets().Mask(text)))
 }
 
 // goldenUsers lists, by golden history, the scenarios held against it. One that
@@ -107,30 +128,30 @@ func knownNames(found *source, items []*reviewItem, names []string) error {
 	return nil
 }
 
-func (a *app) driftItems(ctx context.Context, targets []target, wishes scenarios.RebaseOptions, jobs int) ([]*reviewItem, error) {
+func (a *app) driftItems(ctx context.Context, targets []target, wishes scenarios.RebaseOptions, jobs int) (items []*reviewItem, code int, err error) {
 	if len(targets) == 0 {
-		return nil, nil
+		return nil, 0, nil
 	}
-	var items []*reviewItem
 	for _, one := range a.planAll(ctx, targets, wishes, jobs) {
 		item := &reviewItem{name: one.name, plan: one.plan, again: func() (*scenarios.Rebase, error) {
 			return scenarios.PlanRebase(ctx, one.source, one.name, wishes)
 		}}
 		switch {
 		case errors.As(one.err, &item.refused):
-		case errors.Is(one.err, scenarios.ErrNoCommand):
+		case errors.Is(one.err, scenarios.ErrNoCommand), errors.Is(one.err, scenarios.ErrMeant):
 			continue
 		case one.err != nil && ctx.Err() != nil:
-			return nil, &exitError{exitInterrupted, errors.New("interrupted: nothing was decided")}
+			return nil, 0, &exitError{exitInterrupted, errors.New("interrupted: nothing was decided")}
 		case one.err != nil:
-			a.say("%s", oneLine(a.secrets().Mask(one.err.Error())))
+			a.complain(one.err.Error())
+			code = max(code, exitCode(one.err))
 			continue
 		case !one.plan.Changed():
 			continue
 		}
 		items = append(items, item)
 	}
-	return items, nil
+	return items, code, nil
 }
 
 func (a *app) pendingItems(found *source, users map[string][]string) ([]*reviewItem, error) {

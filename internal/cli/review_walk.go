@@ -44,10 +44,10 @@ q  quit: decisions made so far stay
 ?  this help
 `
 
-// walk asks about the items one by one.
-func (a *app) walk(ctx context.Context, items []*reviewItem) error {
+// walk asks about the items one by one. The code is that of listItems.
+func (a *app) walk(ctx context.Context, items []*reviewItem, code int) error {
 	if len(items) == 0 {
-		a.say("nothing waits")
+		a.sayNothingWaits(code)
 		return nil
 	}
 	keys := newKeys(a.in)
@@ -200,7 +200,7 @@ func (w *walk) do(key string, left bool) (quit bool, err error) {
 		}
 		return true, w.say("\n%s\n", w.sum())
 	case "?":
-		return false, w.say("\n%s", reviewHelp)
+		return false, w.say("\n%s", wrapped(reviewHelp, columns(w.app.out)))
 	default:
 		return false, w.say("\n%q is no answer; ? helps\n", key)
 	}
@@ -286,6 +286,31 @@ func (w *walk) lookAgain(i int, moved error) error {
 	return err
 }
 
+// undone names what was undone: the item, or how many of each sort.
+func (w *walk) undone(items []int) string {
+	if len(items) == 1 {
+		return w.items[items[0]].line()
+	}
+	histories := 0
+	for _, i := range items {
+		if w.items[i].pending != nil {
+			histories++
+		}
+	}
+	var parts []string
+	switch histories {
+	case 0:
+	case 1:
+		parts = append(parts, "1 history")
+	default:
+		parts = append(parts, fmt.Sprintf("%d histories", histories))
+	}
+	if scenarios := len(items) - histories; scenarios > 0 {
+		parts = append(parts, "requests of "+plural(scenarios, "scenario"))
+	}
+	return strings.Join(parts, ", ")
+}
+
 // undo takes the last decision back and goes to its item.
 func (w *walk) undo() error {
 	if len(w.steps) == 0 {
@@ -307,5 +332,5 @@ func (w *walk) undo() error {
 		}
 	}
 	w.at = slices.Min(last.items)
-	return w.say("\nundone: %s\n", golden.Visible(w.items[w.at].line()))
+	return w.say("\nundone: %s\n", golden.Visible(w.app.secrets().Mask(w.undone(last.items))))
 }

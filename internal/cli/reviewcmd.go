@@ -74,17 +74,30 @@ func (a *app) review(cmd *cobra.Command, o *reviewOptions, args []string) error 
 	if len(o.accept)+len(o.reject) > 0 {
 		return a.decide(ctx, o, args)
 	}
-	items, err := a.reviewItems(ctx, o, args)
+	items, code, err := a.reviewItems(ctx, o, args)
 	if err != nil {
 		return err
 	}
 	switch {
 	case o.list:
-		return a.listItems(items)
+		err = a.listItems(items, code)
 	case o.acceptAll:
-		return a.decideAll(items, true)
+		err = a.decideAll(items, true)
 	default:
-		return a.walk(ctx, items)
+		err = a.walk(ctx, items, code)
+	}
+	return atLeast(code, err)
+}
+
+// atLeast is err, ending the program with code where that is the higher one.
+func atLeast(code int, err error) error {
+	switch {
+	case exitCode(err) >= code:
+		return err
+	case err == nil:
+		return silent(code)
+	default:
+		return &exitError{code, err}
 	}
 }
 
@@ -124,13 +137,13 @@ func (a *app) decide(ctx context.Context, o *reviewOptions, more []string) error
 			return usagef("%s is to be accepted and rejected", name)
 		}
 	}
-	items, err := a.reviewItems(ctx, o, append(slices.Clone(o.accept), o.reject...))
+	items, code, err := a.reviewItems(ctx, o, append(slices.Clone(o.accept), o.reject...))
 	if err != nil {
 		return err
 	}
 	for _, name := range append(slices.Clone(o.accept), o.reject...) {
 		if !slices.ContainsFunc(items, func(i *reviewItem) bool { return i.goesBy(name) }) {
-			return badInput("nothing waits for %s%s", name, didYouMean(name, itemNames(items), ""))
+			return atLeast(code, badInput("nothing waits for %s%s", name, didYouMean(name, itemNames(items), "")))
 		}
 	}
 	var accepted, rejected []*reviewItem
@@ -142,9 +155,9 @@ func (a *app) decide(ctx context.Context, o *reviewOptions, more []string) error
 		}
 	}
 	if err := a.decideAll(accepted, true); err != nil {
-		return err
+		return atLeast(code, err)
 	}
-	return a.decideAll(rejected, false)
+	return atLeast(code, a.decideAll(rejected, false))
 }
 
 // decideAll accepts or rejects items in order. One whose responses cannot be kept
@@ -165,17 +178,18 @@ func (a *app) decideAll(items []*reviewItem, accept bool) error {
 		case err != nil:
 			return err
 		}
-		if _, err := fmt.Fprintln(a.out, said); err != nil {
+		if _, err := fmt.Fprintln(a.out, golden.Visible(said)); err != nil {
 			return err
 		}
 	}
 	return silent(code)
 }
 
-// listItems says what waits.
-func (a *app) listItems(items []*reviewItem) error {
+// listItems says what waits. That nothing does is not known where the exit code
+// is not 0.
+func (a *app) listItems(items []*reviewItem, code int) error {
 	if len(items) == 0 {
-		a.say("nothing waits")
+		a.sayNothingWaits(code)
 		return nil
 	}
 	for _, item := range items {
@@ -185,4 +199,12 @@ func (a *app) listItems(items []*reviewItem) error {
 	}
 	a.say("%s: look with `tapetree review%s`", plural(len(items), "change"), a.dirFlag())
 	return silent(exitFindings)
+}
+
+func (a *app) sayNothingWaits(code int) {
+	if code == exitOK {
+		a.say("nothing waits")
+	} else {
+		a.say("nothing else waits")
+	}
 }

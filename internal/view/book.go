@@ -19,6 +19,8 @@ import (
 type Book struct {
 	sessions []*session
 	opened   *[2]int // the pair whose diff the page opens with
+	passed   int     // files that are no history
+	unread   int     // files that could not be read
 
 	mu       sync.Mutex
 	pair     [2]int
@@ -43,6 +45,10 @@ func (b *Book) Add(h *transcripts.History, check Check) {
 
 // Len is the number of sessions.
 func (b *Book) Len() int { return len(b.sessions) }
+
+// Missing says how many files are not in the book: those that were passed over
+// because they are no history, and those that could not be read.
+func (b *Book) Missing(passed, unread int) { b.passed, b.unread = passed, unread }
 
 // OpenDiff makes the page open with the diff of two sessions.
 func (b *Book) OpenDiff(left, right int) { b.opened = &[2]int{left, right} }
@@ -149,7 +155,7 @@ func (s *session) findings(list []record.Finding) []Finding {
 			place = -1
 		}
 		found = append(found, Finding{
-			Code: f.Code, Severity: record.Severity(f.Code), Agent: place, Turn: f.Turn, Row: s.rowOf(place, f.Turn),
+			Code: f.Code, Severity: f.Weight(), Agent: place, Turn: f.Turn, Row: s.rowOf(place, f.Turn),
 			Message: valid(f.Message), Remedy: record.RuleOf(f.Code).Remedy,
 		})
 	}
@@ -200,7 +206,7 @@ func notesOf(h *transcripts.History) []string {
 // index lists the sessions. Of a page that is a file, only the diffs that are
 // in it can be shown.
 func (b *Book) index(inFile bool) Index {
-	x := Index{Version: Version, Sessions: []Listed{}}
+	x := Index{Version: Version, Sessions: []Listed{}, Passed: b.passed, Unread: b.unread}
 	for _, s := range b.sessions {
 		l := Listed{Name: s.model.Name, Format: s.model.Format, Agents: len(s.model.Agents)}
 		for _, a := range s.model.Agents {

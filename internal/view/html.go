@@ -15,7 +15,7 @@ import (
 var web embed.FS
 
 // modules are the scripts of the page, each after those that it imports.
-var modules = []string{"text", "dom", "data", "paged", "state", "tree", "chart", "overview", "rows", "messages", "search", "diff", "keys", "main"}
+var modules = []string{"text", "dom", "data", "paged", "state", "tree", "names", "chart", "overview", "rows", "messages", "search", "diff", "keys", "main"}
 
 // Imports and exports are for the reader and the editor: in a page the modules
 // stand behind each other in one scope, for from a file a browser imports none.

@@ -8,9 +8,11 @@ const Version = 1
 type Index struct {
 	Version  int      `json:"version"`
 	Sessions []Listed `json:"sessions"`
-	Diffs    [][2]int `json:"diffs,omitzero"` // pairs of sessions whose diff can be had; absent: any pair
-	Start    [2]int   `json:"start,omitzero"` // the pair that the page opens with, when Diff is set
-	Diff     bool     `json:"diff,omitzero"`  // open with the diff of Start
+	Diffs    [][2]int `json:"diffs,omitzero"`  // pairs of sessions whose diff can be had; absent: any pair
+	Start    [2]int   `json:"start,omitzero"`  // the pair that the page opens with, when Diff is set
+	Diff     bool     `json:"diff,omitzero"`   // open with the diff of Start
+	Passed   int      `json:"passed,omitzero"` // files that were passed over, for they are no history
+	Unread   int      `json:"unread,omitzero"` // files that could not be read
 }
 
 // Listed is one session in the list.

@@ -135,8 +135,8 @@ func survey(path string, other bool) *transcripts.History {
 	if !other {
 		mailer := root.child(2, "mailer", "Look at the mailer too.")
 		mailer.say(1400*time.Millisecond, "", `read_file {"path":"services/mailer/main.go"}`).get(200*time.Millisecond, config)
-		mailer.say(1200*time.Millisecond, config)
-		results = append(results, config)
+		mailer.say(1200*time.Millisecond, "It reads four keys of settings.ini, once at start.")
+		results = append(results, config) // not its report: a leak
 	}
 	root.at = checkout.at
 	root.get(100*time.Millisecond, results...)

@@ -15,6 +15,14 @@ export function ticks(most, count) {
   return places;
 }
 
+// roofed gives round places from 0 to the first that is not below most.
+export function roofed(most, count) {
+  const places = ticks(most, count);
+  const step = places.length > 1 ? places[1] : most;
+  if (places.at(-1) < most) places.push(places.at(-1) + step);
+  return places;
+}
+
 export function place(session, at) {
   if (!session.timed) return `step ${number(Math.round(at) + 1)}`;
   return at === 0 ? "0" : duration(Math.round(at)).replace(".0 s", " s");
@@ -100,10 +108,12 @@ export function contexts(session, width) {
   const numbers = session.agents.map((_, i) => i).filter((i) => session.agents[i].marks.context.length > 0);
   const chosen = numbers.sort((a, b) => session.agents[b].peak - session.agents[a].peak).slice(0, mostLines);
   const most = Math.max(1, ...chosen.map((i) => session.agents[i].peak));
+  const marks = roofed(most, 4);
+  const roof = marks.at(-1);
   const x = (at) => left + (at / Math.max(1, session.length)) * (width - left - right);
-  const y = (tokens) => height - bottom - (tokens / (most * 1.08)) * (height - top - bottom);
+  const y = (tokens) => height - bottom - (tokens / roof) * (height - top - bottom);
   const svg = draw("svg", { class: "contexts", width, height, role: "img", "aria-label": "context size over the turns of each agent" });
-  for (const tokens of ticks(most * 1.08, 4)) {
+  for (const tokens of marks) {
     svg.append(draw("line", { x1: left, x2: width - right, y1: y(tokens), y2: y(tokens), class: "grid" }));
     const label = draw("text", { x: width - right + 8, y: y(tokens) + 4 });
     label.textContent = short(tokens);

@@ -2,6 +2,7 @@
 // of each pair.
 import { part } from "./data.js";
 import { make, Windowed } from "./dom.js";
+import { options } from "./names.js";
 import { Paged } from "./paged.js";
 import { go, state } from "./state.js";
 import { colour } from "./tree.js";
@@ -46,7 +47,7 @@ export async function diff(main) {
 function pickers() {
   const all = state.index.sessions.slice(0, 500);
   const picker = (side, other) => {
-    const select = make("select", { "aria-label": `${side} session` }, ...all.map((listed, i) => make("option", { value: String(i) }, visible(listed.name))));
+    const select = make("select", { "aria-label": `${side} session`, title: visible(all[state[side]]?.name ?? "") }, ...options(all.map((listed) => listed.name)));
     select.value = String(state[side]);
     select.addEventListener("change", () => go({ view: "diff", [side]: Number(select.value), [other]: state[other] }));
     return select;
@@ -82,7 +83,7 @@ function showAgent(id, found, head, rows) {
   const counts = ["same", "changed", "moved", "removed", "added"].filter((kind) => agent.counts[kind]).map((kind) => `${number(agent.counts[kind])} ${kind}`);
   const { left, right } = agent.tokens;
   const tokens = left.input || right.input ? `tokens ${number(left.input + left.output)} → ${number(right.input + right.output)}` : "";
-  head.append(name, make("span", { className: "facts-line" }, [paths, ...counts, tokens].filter((fact) => fact).join(" · ")));
+  head.append(name, make("span", { className: "facts-line" }, [paths, ...counts, tokens].filter((fact) => fact && fact !== name.textContent).join(" · ")));
   if (agent.first >= 0) head.append(make("button", { className: "link", onclick: () => rowList.show(agent.first) }, "first difference"));
   for (const setting of agent.settings ?? []) head.append(settingElement(setting));
   rowList = new Paged(rows, found.pages[chosen], found.rows[chosen], 70, (i) => part(`${id}-a${chosen}-p${i}`), rowOf);

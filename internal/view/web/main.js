@@ -4,6 +4,7 @@ import { diff, diffable } from "./diff.js";
 import { make } from "./dom.js";
 import { listenToKeys } from "./keys.js";
 import { messages } from "./messages.js";
+import { options } from "./names.js";
 import { overview, sessions } from "./overview.js";
 import { closeHits, openHits, search } from "./search.js";
 import { address, follow, go, open, state } from "./state.js";
@@ -25,7 +26,7 @@ const mostOptions = 500; // a longer list is for the view of all sessions
 function picker() {
   const select = document.getElementById("session");
   const list = state.index.sessions.slice(0, mostOptions);
-  select.replaceChildren(...list.map((listed, i) => make("option", { value: String(i) }, visible(listed.name))));
+  select.replaceChildren(...options(list.map((listed) => listed.name)));
   select.hidden = state.index.sessions.length < 2;
   select.addEventListener("change", () => go({ view: "overview", number: Number(select.value) }));
 }
@@ -37,7 +38,9 @@ async function show() {
     if (!state.session) await open(state.number);
     if (state.view === "diff" && !diffable()) state.view = "overview";
     tabs();
-    document.getElementById("session").value = String(state.number);
+    const chosen = document.getElementById("session");
+    chosen.value = String(state.number);
+    chosen.title = visible(state.session.name);
     document.title = `${visible(state.session.name)} · tapetree`;
     main.dataset.view = state.view;
     await views[state.view](main);

@@ -35,7 +35,7 @@ function about(session) {
   if (!agent) return make("header", { className: "about" }, "no agents");
   const name = make("h1", { dir: "auto" });
   fill(name, agent.label || agent.path);
-  const facts = [visible(agent.path), visible(agent.model ?? ""), counted(agent.turns, "turn"), counted(agent.calls, "call"),
+  const facts = [agent.label && agent.label !== agent.path ? visible(agent.path) : "", visible(agent.model ?? ""), counted(agent.turns, "turn"), counted(agent.calls, "call"),
     agent.input ? `${number(agent.input)} tokens in, ${number(agent.output)} out` : "", `largest context ${agent.estimated ? "≈ " : ""}${short(agent.peak)}`];
   const end = ending(agent);
   const parent = agent.parent >= 0 ? make("button", { className: "link", onclick: () => go({ agent: agent.parent, row: Math.max(0, agent.from) }) }, "started here") : null;

@@ -4,6 +4,7 @@ import { make, Windowed } from "./dom.js";
 import { axis, contexts, lane, nearest } from "./chart.js";
 import { go, state } from "./state.js";
 import { agentName, colour, ending, title } from "./tree.js";
+import { cutName, shortNames } from "./names.js";
 import { counted, duration, fill, number, short, visible } from "./text.js";
 
 export function overview(main) {
@@ -119,12 +120,12 @@ function laneRow(session, i, width, height) {
     const mark = nearest(agent, ((event.clientX - box.left) / box.width) * session.length);
     go({ view: "messages", agent: i, row: agent.marks.row[mark] ?? 0 });
   });
-  const sum = agent.turns ? `${counted(agent.turns, "turn")} · ${agent.estimated ? "≈" : ""}${short(agent.peak)}` : "no messages";
+  const sum = agent.turns ? `${counted(agent.turns, "turn")} · ${agent.estimated ? "≈ " : ""}${short(agent.peak)}` : "no messages";
   const end = ending(agent);
   return make("div", {
     className: "lane-row", title: `${title(agent)}${agent.model ? `, ${visible(agent.model)}` : ""}${end ? `, ${end}` : ""}`,
     onclick: () => go({ view: "messages", agent: i, row: 0 }),
-  }, make("button", { className: "plain" }, agentName(session, i)), track, make("span", { className: `sum ${end ? "bad" : ""}` }, end || sum));
+  }, make("button", { className: "plain" }, agentName(session, i)), track, make("span", { className: "sum" }, make("span", {}, sum), end ? make("span", { className: "bad" }, end) : null));
 }
 
 // growth is the chart of contexts.
@@ -139,7 +140,7 @@ function growth(session) {
     swatch.style.background = colour(i);
     const label = make("span", { dir: "auto" });
     fill(label, session.agents[i].label || session.agents[i].path);
-    const peak = make("span", { className: "quiet" }, short(session.agents[i].peak));
+    const peak = make("span", { className: "quiet" }, (session.agents[i].estimated ? "≈ " : "") + short(session.agents[i].peak));
     legend.append(make("span", {}, swatch, label, peak));
   }
   let before = 0;
@@ -160,20 +161,30 @@ function notes(session) {
   return card("What is not here", "", list);
 }
 
+// absent says how many files are not in the list.
+function absent({ passed, unread }) {
+  const parts = [];
+  if (passed) parts.push(`${counted(passed, "file")} passed over, which ${passed === 1 ? "is" : "are"} no history`);
+  if (unread) parts.push(`${counted(unread, "file")} could not be read`);
+  return parts.length ? make("p", { className: "quiet absent" }, parts.join("; ")) : null;
+}
+
 // sessions lists all of them.
 export function sessions(main) {
   const list = state.index.sessions;
   const panel = make("div", { className: "session-list", tabIndex: 0 });
   main.replaceChildren(make("div", { className: "sessions" },
-    make("div", { className: "heading" }, make("h1", {}, counted(list.length, "session"))), panel));
+    make("div", { className: "heading" }, make("h1", {}, counted(list.length, "session")), absent(state.index)), panel));
+  const names = shortNames(list.map((listed) => listed.name));
   const row = (i) => {
     const listed = list[i];
-    const name = make("span", { className: "name", dir: "auto" });
-    fill(name, listed.name);
+    const name = cutName(names[i]);
+    name.classList.add("name");
+    name.title = visible(listed.name);
     const badge = (n, kind) => (n ? make("span", { className: `badge ${kind}` }, `${n}`) : null);
     return make("div", { className: "session-row" }, make("button", { className: "plain", onclick: () => go({ view: "overview", number: i }) }, name),
       make("span", { className: "quiet" }, visible(listed.format)), make("span", {}, counted(listed.agents, "agent")), make("span", {}, counted(listed.turns, "turn")),
       make("span", {}, badge(listed.errors, "error"), badge(listed.warnings, "warning")));
   };
-  new Windowed(panel, list.length, matchMedia("(max-width: 640px)").matches ? 62 : 42, row);
+  new Windowed(panel, list.length, matchMedia("(max-width: 640px)").matches ? 54 : 42, row);
 }

@@ -3,7 +3,7 @@ import { make } from "./dom.js";
 import { part } from "./data.js";
 import { go, state } from "./state.js";
 import { agentName, colour } from "./tree.js";
-import { duration, fill, number, short, size, visible } from "./text.js";
+import { duration, fill, fillText, number, short, size, visible } from "./text.js";
 
 const foldLines = { system: 4, user: 24, assistant: 40, args: 12, result: 10, note: 6 };
 const foldChars = 100; // characters that count as a line
@@ -85,7 +85,7 @@ function textElement(text, kind, key, place) {
   const lines = foldLines[kind] ?? 20;
   const long = text.size > 0 || isLong(text.head, lines);
   const folded = long && state.folded !== turned;
-  fill(body, folded ? beginning(text.head, lines) : text.head, state.query);
+  fillText(body, folded ? beginning(text.head, lines) : text.head, state.query);
   if (!long) return box;
   const toggle = () => {
     if (!state.opened.delete(key)) state.opened.add(key);
@@ -117,7 +117,7 @@ function isLong(text, lines) {
 
 // beginning is what a folded text shows.
 function beginning(text, lines) {
-  let end = 0;
+  let end = text.match(/^\n*/)[0].length; // which take one line
   for (let used = 0; used < lines && end < text.length;) {
     const next = text.indexOf("\n", end);
     const stop = next < 0 ? text.length : next + 1;
@@ -143,7 +143,7 @@ async function showWhole(box, body, text, place) {
   const show = () => {
     const end = wholeCharacter(all, Math.min(all.length, at + step));
     const piece = make("span");
-    fill(piece, all.slice(at, end), state.query);
+    (at === 0 ? fillText : fill)(piece, all.slice(at, end), state.query);
     if (at === 0) body.replaceChildren();
     body.append(piece);
     at = end;

@@ -35,6 +35,18 @@ export function fill(element, text, query = "") {
   fillPlain(element, text.slice(at));
 }
 
+// fillText puts a message into an element. The line ends that it begins with are
+// named in one line: a hole would look like no text at all.
+export function fillText(element, text, query = "") {
+  const empty = text.match(/^\n*/)[0].length;
+  fill(element, text.slice(empty), query);
+  if (empty === 0) return;
+  const name = document.createElement("span");
+  name.className = "hidden-char";
+  name.textContent = empty > 3 ? `‹${empty} line ends›` : "‹LF›".repeat(empty);
+  element.prepend(name, empty < text.length ? "\n" : "");
+}
+
 function fillPlain(element, text) {
   if (!hidden.test(text)) {
     if (text) element.append(text);
