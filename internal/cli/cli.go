@@ -180,13 +180,15 @@ func (a *app) dirFlag() string {
 	return " --dir " + a.dir
 }
 
-// say writes a line of news to stderr, unless --quiet.
+// say writes a line of news to stderr, unless --quiet. What it names, such as a
+// file, does nothing to a terminal.
 func (a *app) say(format string, args ...any) {
+	text := golden.Visible(fmt.Sprintf(format, args...))
 	switch {
 	case a.quiet:
 	case a.screen != nil:
-		a.screen.line(fmt.Sprintf(format, args...))
+		a.screen.line(text)
 	default:
-		fmt.Fprintf(a.err, format+"\n", args...)
+		fmt.Fprintln(a.err, text)
 	}
 }

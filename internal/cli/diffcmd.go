@@ -174,10 +174,11 @@ func (a *app) writeDiff(o *diffOptions, result differ) error {
 	if err != nil {
 		return fmt.Errorf("write the diff: %w", err)
 	}
+	safe := a.secrets().Mask(out.String())
 	if o.out != "" {
-		return writeFile(o.out, out.Bytes())
+		return writeFile(o.out, []byte(safe))
 	}
-	if _, err := a.out.Write(out.Bytes()); err != nil {
+	if _, err := io.WriteString(a.out, safe); err != nil {
 		return withoutBrokenPipe(fmt.Errorf("write the diff: %w", err))
 	}
 	return nil

@@ -2,44 +2,59 @@ package cli
 
 import (
 	"context"
+	"iter"
 	"runtime/debug"
 	"slices"
+	"strings"
 
 	"github.com/tapetree/tapetree/golden/diff"
+	"github.com/tapetree/tapetree/internal/histories"
 	"github.com/tapetree/tapetree/runtime"
 	"github.com/tapetree/tapetree/transcripts"
 )
 
-// diffGarbage is how much garbage, in percent of what is used, may gather while
-// files are compared: a file is one large piece of memory, and letting as much
-// again gather would double what it takes.
-const diffGarbage = 25
+// readLean reads histories of which only texts are wanted.
+func (a *app) readLean(ctx context.Context, arg string) iter.Seq2[*transcripts.History, error] {
+	return a.readHistoriesBy(ctx, arg, histories.Options{Redact: a.secrets(), Lean: true})
+}
+
+// heldBoth is how many bytes two files may have to be held at the same time.
+const heldBoth = 112 << 20
 
 // compare reads the left file, keeps an outline, reads the right one beside it,
-// and reads the left one again for the texts that differ.
+// and reads the left one again for the texts that differ. Of files that are small
+// enough together the left one is kept instead.
 func (a *app) compare(ctx context.Context, left, right string, o diff.Options) (*diff.Report, error) {
-	defer debug.SetGCPercent(debug.SetGCPercent(diffGarbage))
+	leftSize, rightSize := sizeOf(a.historyPath(left)), sizeOf(a.historyPath(right))
+	defer frugal(max(leftSize, rightSize))()
+	var held []*transcripts.History
+	hold := leftSize+rightSize <= heldBoth
 	known := map[runtime.Path]bool{}
 	var outlines []*diff.SessionOutline
 	var parts []string
-	for h, err := range a.readHistories(ctx, left) {
+	for h, err := range a.readLean(ctx, left) {
 		if err != nil {
 			return nil, badRead(err)
 		}
 		a.readWarnings(h)
-		h.Walk(func(r *runtime.Run) { known[r.Agent] = true })
-		outlines, parts = append(outlines, diff.Outline(h, o)), append(parts, h.Part)
+		h.Walk(func(r *runtime.Run) { known[runtime.Path(strings.Clone(string(r.Agent)))] = true })
+		outlines, parts = append(outlines, diff.Outline(h, o)), append(parts, strings.Clone(h.Part))
+		if hold {
+			held = append(held, h)
+		}
 	}
-	debug.FreeOSMemory() // the left file is not needed until the right one is done
+	if !hold {
+		debug.FreeOSMemory() // the left file is not needed until the right one is done
+	}
 	pairs := make([]*diff.Unfinished, len(outlines))
 	var rightOnly []string
 	n := 0
-	for h, err := range a.readHistories(ctx, right) {
+	for h, err := range a.readLean(ctx, right) {
 		if err != nil {
 			return nil, badRead(err)
 		}
 		a.readWarnings(h)
-		h.Walk(func(r *runtime.Run) { known[r.Agent] = true })
+		h.Walk(func(r *runtime.Run) { known[runtime.Path(strings.Clone(string(r.Agent)))] = true })
 		at := slices.Index(parts, h.Part)
 		if n == 0 && len(outlines) == 1 && at < 0 {
 			at = 0 // the only one there is
@@ -52,18 +67,35 @@ func (a *app) compare(ctx context.Context, left, right string, o diff.Options) (
 		pairs[at] = diff.Align(outlines[at], diff.Outline(h, o), o)
 		pairs[at].Fill(nil, h)
 	}
-	debug.FreeOSMemory()
+	if !hold {
+		debug.FreeOSMemory()
+	}
 	if o.Agent != "" && !known[o.Agent] {
 		return nil, unknownAgent(o.Agent, known)
 	}
-	return a.finishDiff(ctx, left, pairs, outlines, rightOnly)
+	again := a.readLean(ctx, left)
+	if hold {
+		again = whole(held)
+	}
+	return finishDiff(again, pairs, outlines, rightOnly)
 }
 
-// finishDiff adds the texts of the left side.
-func (a *app) finishDiff(ctx context.Context, left string, pairs []*diff.Unfinished, outlines []*diff.SessionOutline, rightOnly []string) (*diff.Report, error) {
+// whole gives histories that were read.
+func whole(list []*transcripts.History) iter.Seq2[*transcripts.History, error] {
+	return func(yield func(*transcripts.History, error) bool) {
+		for _, h := range list {
+			if !yield(h, nil) {
+				return
+			}
+		}
+	}
+}
+
+// finishDiff adds the texts of the left side, which again gives.
+func finishDiff(again iter.Seq2[*transcripts.History, error], pairs []*diff.Unfinished, outlines []*diff.SessionOutline, rightOnly []string) (*diff.Report, error) {
 	if slices.ContainsFunc(pairs, func(u *diff.Unfinished) bool { return u != nil && u.Wants(true) }) {
 		i := 0
-		for h, err := range a.readHistories(ctx, left) {
+		for h, err := range again {
 			if err != nil {
 				return nil, badRead(err)
 			}
@@ -87,14 +119,15 @@ func (a *app) finishDiff(ctx context.Context, left string, pairs []*diff.Unfinis
 }
 
 func (a *app) delegations(ctx context.Context, file string, o diff.Options) ([]*diff.Delegations, error) {
+	defer frugal(sizeOf(a.historyPath(file)))()
 	known := map[runtime.Path]bool{}
 	var list []*diff.Delegations
-	for h, err := range a.readHistories(ctx, file) {
+	for h, err := range a.readLean(ctx, file) {
 		if err != nil {
 			return nil, badRead(err)
 		}
 		a.readWarnings(h)
-		h.Walk(func(r *runtime.Run) { known[r.Agent] = true })
+		h.Walk(func(r *runtime.Run) { known[runtime.Path(strings.Clone(string(r.Agent)))] = true })
 		list = append(list, diff.ParentChild(h, o))
 	}
 	if o.Agent != "" && !known[o.Agent] {

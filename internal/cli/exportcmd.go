@@ -106,10 +106,14 @@ func (a *app) export(ctx context.Context, o *exportOptions, args []string) error
 		outlivePipes()
 		to = a.out
 	}
-	w := export.New(to, o.format, settings)
+	secrets := a.countSecrets(to)
+	w := export.New(secrets.lines, o.format, settings)
 	seen, err := a.exportAll(ctx, o, settings.Agents, args[0], w)
 	if err == nil {
 		err = w.Close()
+	}
+	if err == nil {
+		err = secrets.lines.end()
 	}
 	a.sayUnread(seen)
 	if o.out == "" {
@@ -122,6 +126,9 @@ func (a *app) export(ctx context.Context, o *exportOptions, args []string) error
 	}
 	for _, lost := range w.Lost() {
 		a.say("not in the %s export: %s", o.format, lost)
+	}
+	if n := secrets.found; n > 0 {
+		fmt.Fprintf(a.err, "warning: %s in what was written: an export keeps the texts as they are; `tapetree check` says where they stand\n", plural(n, "secret"))
 	}
 	if o.out != "" {
 		a.say("wrote %s", o.out)

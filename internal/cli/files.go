@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/tapetree/tapetree/golden"
 	"github.com/tapetree/tapetree/internal/files"
 )
 
@@ -19,16 +20,13 @@ func writeFile(path string, data []byte) (err error) {
 		return badInput("write %s: it is a folder", path)
 	case err == nil && !info.Mode().IsRegular():
 		return writeInto(path, data)
-	case err == nil:
-		if real, err := filepath.EvalSymlinks(path); err == nil {
-			path = real
-		}
 	}
+	path = files.Target(path)
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("make folder %s: %w", dir, files.Reason(err))
 	}
-	temp, err := os.CreateTemp(dir, "."+filepath.Base(path)+".*")
+	temp, err := os.CreateTemp(dir, "."+filepath.Base(path)+".*"+golden.TempEnding)
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, files.Reason(err))
 	}

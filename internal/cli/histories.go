@@ -26,9 +26,13 @@ func (a *app) historyPath(arg string) string {
 // readHistories gives the sessions of the file that an argument names. Where
 // there is none, the error says how one comes about.
 func (a *app) readHistories(ctx context.Context, arg string) iter.Seq2[*transcripts.History, error] {
+	return a.readHistoriesBy(ctx, arg, histories.Options{Redact: a.secrets()})
+}
+
+func (a *app) readHistoriesBy(ctx context.Context, arg string, o histories.Options) iter.Seq2[*transcripts.History, error] {
 	path := a.historyPath(arg)
 	return func(yield func(*transcripts.History, error) bool) {
-		for h, err := range histories.Each(ctx, path, histories.Options{Redact: a.secrets()}) {
+		for h, err := range histories.Each(ctx, path, o) {
 			if errors.Is(err, fs.ErrNotExist) {
 				err = noTranscript(path, arg)
 			}

@@ -88,6 +88,7 @@ func (a *app) importFiles(ctx context.Context, o *importOptions, args []string) 
 		}
 		list = append(list, found...)
 	}
+	list = histories.Apart(list)
 	if len(list) == 1 {
 		return a.importFile(ctx, o, list[0])
 	}

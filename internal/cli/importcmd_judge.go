@@ -44,7 +44,7 @@ func (a *app) judgeTraffic(ctx context.Context, source scenarios.Source, h *tran
 	code := exitOK
 	if imported.Hidden > 0 {
 		code = exitFindings
-		fmt.Fprintf(a.err, "warning: %s: turns of agents are hidden: of %s for a model answer the file does not hold what was asked\n", h.Path, plural(imported.Hidden, "request"))
+		fmt.Fprintf(a.err, "warning: %s: turns of agents are hidden: of %s for a model answer the file does not hold what was asked\n", oneLine(h.Path), plural(imported.Hidden, "request"))
 	}
 	for _, f := range imported.Transcripts {
 		found, err := a.judgeImported(ctx, source, f, names[f.Path], h.Path)

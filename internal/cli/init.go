@@ -25,9 +25,12 @@ golden/*.txt text eol=lf
 `
 
 // ignored are the files of a project that are for no commit: recordings that
-// broke off, and histories that wait to be accepted.
+// broke off, histories that wait to be accepted, and files of a program that was
+// killed while it wrote them.
 const ignored = `transcripts/*.partial
+transcripts/.*.tmp
 golden/*.new
+golden/.*.tmp
 `
 
 func (a *app) initCommand() *cobra.Command {

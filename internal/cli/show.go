@@ -159,6 +159,8 @@ func (a *app) showInto(ctx context.Context, o *showOptions, arg string, out io.W
 	if color {
 		out = &colorWriter{to: out}
 	}
+	safe := a.masked(out)
+	out = safe
 	var to shower
 	switch {
 	case o.format == "json":
@@ -195,7 +197,11 @@ func (a *app) showInto(ctx context.Context, o *showOptions, arg string, out io.W
 	}
 	switch {
 	case shown > 0:
-		return seen, to.end()
+		err := to.end()
+		if err == nil {
+			err = safe.end()
+		}
+		return seen, err
 	case missed != nil:
 		return seen, missed
 	default:

@@ -145,7 +145,7 @@ func toolTable(s *stats.Stats) statsTable {
 			words = append(words, fmt.Sprintf("%s %d", firstOf(t.Name, "(no name)"), t.Calls))
 		}
 		if len(words) > 0 {
-			rows = append(rows, []string{strings.Repeat("  ", a.Depth) + string(a.Path), golden.Visible(strings.Join(words, ", "))})
+			rows = append(rows, []string{strings.Repeat("  ", a.Depth) + string(a.Path), golden.VisibleLine(strings.Join(words, ", "))})
 		}
 	}
 	return statsTable{rows, []string{"agent", "tools called"}}

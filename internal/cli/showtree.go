@@ -110,7 +110,10 @@ func title(h *transcripts.History) string {
 	if file.Partial() {
 		lines = append(lines, "# partial: the recording broke off")
 	}
-	return golden.Visible(strings.Join(lines, "\n"))
+	for i, line := range lines {
+		lines[i] = golden.VisibleLine(line)
+	}
+	return strings.Join(lines, "\n")
 }
 
 // messagesTitle says what a history is that has messages and no requests.
@@ -128,7 +131,7 @@ func messagesTitle(h *transcripts.History) string {
 	if !h.Began.IsZero() {
 		text += ", began " + h.Began.UTC().Format("2006-01-02T15:04:05Z")
 	}
-	return golden.Visible(text)
+	return golden.VisibleLine(text)
 }
 
 // usageNotes says what an agent used.

@@ -81,7 +81,7 @@ func (s *showTurns) history(h *transcripts.History, _ []*runtime.Run) error {
 			w.lists.read(h.File)
 		}
 		if h.Part != "" {
-			w.line("# %s", golden.Visible(h.Name()))
+			w.line("# %s", golden.VisibleLine(h.Name()))
 		}
 		w.request(r)
 	}
@@ -115,7 +115,7 @@ func (w *turnWriter) line(format string, args ...any) {
 
 func (w *turnWriter) request(r *requests.Request) {
 	list := r.Sent.Messages()
-	head := fmt.Sprintf("# %s turn %d try %d: model %s, %s", r.Agent, r.Turn, r.Try, firstOf(golden.Visible(r.Model), "not known"), plural(len(list), "message"))
+	head := fmt.Sprintf("# %s turn %d try %d: model %s, %s", r.Agent, r.Turn, r.Try, firstOf(golden.VisibleLine(r.Model), "not known"), plural(len(list), "message"))
 	if r.Exchange != nil {
 		head += fmt.Sprintf(", status %d", r.Exchange.Status)
 	}
@@ -155,21 +155,21 @@ func (w *turnWriter) changes(r *requests.Request, c *requests.Changes) {
 		w.line("# the system text is another")
 	}
 	if c.Model {
-		w.line("# the model is another: %s, before %s", golden.Visible(r.Model), golden.Visible(r.Before.Model))
+		w.line("# the model is another: %s, before %s", golden.VisibleLine(r.Model), golden.VisibleLine(r.Before.Model))
 	}
 	for _, t := range []struct {
 		what  string
 		names []string
 	}{{"added", c.Tools.Added}, {"dropped", c.Tools.Dropped}, {"defined otherwise", c.Tools.Schema}} {
 		if len(t.names) > 0 {
-			w.line("# %s %s: %s", plural(len(t.names), "tool"), t.what, golden.Visible(strings.Join(t.names, ", ")))
+			w.line("# %s %s: %s", plural(len(t.names), "tool"), t.what, golden.VisibleLine(strings.Join(t.names, ", ")))
 		}
 	}
 	if c.Tools.Order {
 		w.line("# the tools stand in another order")
 	}
 	for _, p := range c.Params {
-		w.line("# parameter %s: %s, before %s", golden.Visible(p.Name), clip(firstOf(p.New, "absent"), 60), clip(firstOf(p.Old, "absent"), 60))
+		w.line("# parameter %s: %s, before %s", golden.VisibleLine(p.Name), clip(firstOf(p.New, "absent"), 60), clip(firstOf(p.Old, "absent"), 60))
 	}
 }
 
@@ -219,9 +219,9 @@ func at(word string, index int, list []runtime.Message) string {
 }
 
 func head(m runtime.Message) string {
-	text := golden.Visible(firstOf(string(m.Role), "no role"))
+	text := golden.VisibleLine(firstOf(string(m.Role), "no role"))
 	if m.CallID != "" {
-		text += " " + golden.Visible(m.CallID)
+		text += " " + golden.VisibleLine(m.CallID)
 	}
 	return text
 }
@@ -266,10 +266,10 @@ func (w *turnWriter) settings(r *requests.Request) {
 		w.line("no tools")
 	} else {
 		sum := sha256.Sum256(r.Tools)
-		w.line("tools t%d, %s, hash %s: %s", w.lists.ids[sum], plural(len(names), "tool"), hex.EncodeToString(sum[:4]), golden.Visible(strings.Join(names, ", ")))
+		w.line("tools t%d, %s, hash %s: %s", w.lists.ids[sum], plural(len(names), "tool"), hex.EncodeToString(sum[:4]), golden.VisibleLine(strings.Join(names, ", ")))
 	}
 	for _, p := range r.Params {
-		w.line("parameter %s: %s", golden.Visible(p.Name), clip(string(p.Value), 200))
+		w.line("parameter %s: %s", golden.VisibleLine(p.Name), clip(string(p.Value), 200))
 	}
 }
 
@@ -283,7 +283,7 @@ func (w *turnWriter) answer(r *requests.Request) {
 		w.text(r.Err.Error(), true)
 		return
 	}
-	w.line("answered by %s", firstOf(golden.Visible(r.Answer.Model), golden.Visible(r.Model), "a model that is not named"))
+	w.line("answered by %s", firstOf(golden.VisibleLine(r.Answer.Model), golden.VisibleLine(r.Model), "a model that is not named"))
 	w.message(r.Answer.Message, true)
 	if r.Answer.Refusal != "" {
 		w.line("refuses")
@@ -293,14 +293,14 @@ func (w *turnWriter) answer(r *requests.Request) {
 	if r.Answer.Usage == (runtime.Usage{}) {
 		used = "tokens not reported"
 	}
-	w.line("finish %s, %s", firstOf(golden.Visible(r.Answer.Finish), "not said"), used)
+	w.line("finish %s, %s", firstOf(golden.VisibleLine(r.Answer.Finish), "not said"), used)
 }
 
 // message writes the text and the calls of a message.
 func (w *turnWriter) message(m runtime.Message, full bool) {
 	w.text(m.Content, full)
 	for _, c := range m.Calls {
-		w.line("  calls %s %s", golden.Visible(c.ID), golden.Visible(c.Name))
+		w.line("  calls %s %s", golden.VisibleLine(c.ID), golden.VisibleLine(c.Name))
 		w.text(c.Arguments, full)
 	}
 	if m.Content == "" && len(m.Calls) == 0 && len(m.Raw) > 0 {
@@ -328,7 +328,7 @@ func (w *turnWriter) text(text string, full bool) {
 			}
 			continue
 		}
-		w.line("%s", strings.TrimRight("  | "+golden.Visible(line), " "))
+		w.line("%s", strings.TrimRight("  | "+golden.VisibleLine(line), " "))
 	}
 }
 
@@ -348,13 +348,13 @@ func summary(m runtime.Message) string {
 		for _, c := range m.Calls {
 			names = append(names, c.Name)
 		}
-		return "calls " + golden.Visible(strings.Join(names, ", "))
+		return "calls " + golden.VisibleLine(strings.Join(names, ", "))
 	}
 	runes := []rune(text)
 	if len(runes) > foldedWidth {
 		text, more = string(runes[:foldedWidth]), true
 	}
-	if text = golden.Visible(text); more {
+	if text = golden.VisibleLine(text); more {
 		text += " …"
 	}
 	return text

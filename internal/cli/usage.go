@@ -93,7 +93,7 @@ func pricesFrom(table *prices.Table) string {
 	if table == prices.List() {
 		return "list prices of " + table.AsOf + "; check yours"
 	}
-	return golden.Visible(table.File) + " of " + table.AsOf
+	return golden.VisibleLine(table.File) + " of " + table.AsOf
 }
 
 // without drops the column with the given head.

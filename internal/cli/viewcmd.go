@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/tapetree/tapetree/internal/histories"
@@ -56,7 +58,7 @@ func (a *app) view(ctx context.Context, o *viewOptions, args []string) error {
 	if o.builtin && len(args) == 0 {
 		return usagef("view --builtin takes names of the suite, as in: view --builtin recorded-delegation")
 	}
-	book, err := a.bookOf(ctx, o, args)
+	book, unread, err := a.bookOf(ctx, o, args)
 	if err != nil {
 		return err
 	}
@@ -71,15 +73,25 @@ func (a *app) view(ctx context.Context, o *viewOptions, args []string) error {
 		if err := book.WriteHTML(&page); err != nil {
 			return fmt.Errorf("write %s: %w", o.html, err)
 		}
-		return writeFile(o.html, page.Bytes())
+		if err := writeFile(o.html, page.Bytes()); err != nil {
+			return err
+		}
+		if unread > 0 {
+			return silent(exitUsage)
+		}
+		return nil
 	}
 	return a.servePage(ctx, o.addr, book)
 }
 
+// pageHeadTime is how long a browser may take to say what it wants.
+const pageHeadTime = 10 * time.Second
+
 // bookOf reads what the arguments name. A file in a folder that is no history is
-// passed over; one that is named must be one.
-func (a *app) bookOf(ctx context.Context, o *viewOptions, args []string) (*view.Book, error) {
-	book := &view.Book{}
+// passed over; one that is named must be one. What is passed over and the files
+// that cannot be read are said, and the others shown; unread counts the latter.
+func (a *app) bookOf(ctx context.Context, o *viewOptions, args []string) (book *view.Book, unread int, err error) {
+	book = &view.Book{}
 	add := func(h *transcripts.History) {
 		book.Add(h, func(h *transcripts.History) []record.Finding {
 			return scenarios.CheckHistory(h, scenarios.CheckOptions{})
@@ -89,42 +101,82 @@ func (a *app) bookOf(ctx context.Context, o *viewOptions, args []string) (*view.
 		for _, arg := range args {
 			for h, err := range a.histories(ctx, true, arg) {
 				if err != nil {
-					return nil, err
+					return nil, 0, err
 				}
 				add(h)
 			}
 		}
-		return book, nil
+		return book, 0, nil
 	}
 	if len(args) == 0 {
 		if list, err := historyFiles(a.folder("transcripts")); err != nil || len(list) == 0 {
-			return nil, badInput("there are no transcripts in %s: name the files to look at, as in `tapetree view FILE`", a.folder("transcripts"))
+			return nil, 0, badInput("there are no transcripts in %s: name the files to look at, as in `tapetree view FILE`", a.folder("transcripts"))
 		}
 	}
 	tasks, err := a.checkTasks(args)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	for _, task := range tasks {
-		for h, err := range a.readHistories(ctx, task.path) {
-			if err != nil && task.listed && errors.Is(err, histories.ErrUnknown) {
-				break
-			}
-			if err != nil {
-				return nil, err
-			}
-			add(h)
-		}
+	passed, broken, err := a.readTasks(ctx, tasks, add)
+	if err != nil {
+		return nil, 0, err
+	}
+	a.sayPassedOver(passed)
+	if book.Len() == 0 && len(broken) == 1 {
+		return nil, 0, broken[0]
+	}
+	for _, err := range broken {
+		a.complain(err.Error())
 	}
 	if book.Len() == 0 {
-		return nil, badInput("there is no history in what was named: `tapetree import --help` lists the formats")
+		return nil, 0, badInput("there is no history in what was named: `tapetree import --help` lists the formats")
 	}
-	return book, nil
+	book.Missing(len(passed), len(broken))
+	return book, len(broken), nil
+}
+
+// readTasks reads the histories of files, and lists those that are passed over and
+// why others cannot be read.
+func (a *app) readTasks(ctx context.Context, tasks []checkTask, add func(*transcripts.History)) (passed []string, broken []error, err error) {
+	for _, task := range tasks {
+		for h, err := range a.readHistories(ctx, task.path) {
+			switch {
+			case ctx.Err() != nil:
+				return nil, nil, ctx.Err()
+			case err != nil && task.listed && errors.Is(err, histories.ErrUnknown):
+				passed = append(passed, task.path)
+			case err != nil && !strings.Contains(err.Error(), task.path):
+				broken = append(broken, fmt.Errorf("%s: %w", task.path, err))
+			case err != nil:
+				broken = append(broken, err)
+			default:
+				add(h)
+			}
+		}
+	}
+	return passed, broken, nil
+}
+
+// mostNamed is how many files are named that are passed over.
+const mostNamed = 10
+
+// sayPassedOver names files that are no history.
+func (a *app) sayPassedOver(list []string) {
+	if len(list) == 0 {
+		return
+	}
+	a.say("tapetree: %s passed over, which are no history:", plural(len(list), "file"))
+	for _, path := range list[:min(len(list), mostNamed)] {
+		a.say("  %s", oneLine(path))
+	}
+	if more := len(list) - mostNamed; more > 0 {
+		a.say("  and %d more", more)
+	}
 }
 
 // servePage serves until it is interrupted, and says where.
 func (a *app) servePage(ctx context.Context, address string, book *view.Book) error {
-	server, err := proxy.Listen(address, view.NewHandler(book), proxy.ServerOptions{MaxHeader: 16 << 10, MaxBody: 1})
+	server, err := proxy.Listen(address, view.NewHandler(book), proxy.ServerOptions{MaxHeader: 16 << 10, MaxBody: 1, Head: pageHeadTime})
 	if err != nil {
 		if _, _, wrong := net.SplitHostPort(address); wrong != nil {
 			return usagef("--addr: %v", err)

@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 )
 
 // Limit is how many bytes a scenario or a golden history may have. Both are
@@ -105,4 +106,29 @@ func Reason(err error) error {
 	default:
 		return err
 	}
+}
+
+// mostLinks is how many links are followed, as many as Linux does.
+const mostLinks = 40
+
+// Target is the file that a path is to be written at: where it is a link, what
+// that points to, there or not. A link that leads round in a circle is its own
+// target.
+func Target(path string) string {
+	at := path
+	for range mostLinks {
+		to, err := os.Readlink(at)
+		if err != nil {
+			return at
+		}
+		if !filepath.IsAbs(to) {
+			dir, err := filepath.EvalSymlinks(filepath.Dir(at)) // .. of a linked folder is not the one that the path tells
+			if err != nil {
+				return at
+			}
+			to = filepath.Join(dir, to)
+		}
+		at = to
+	}
+	return path
 }
