@@ -4,6 +4,8 @@ go 1.26.8
 
 require github.com/tapetree/tapetree v0.0.0
 
+require go.yaml.in/yaml/v3 v3.0.6 // indirect
+
 require (
 	github.com/go-json-experiment/json v1.27.2 // indirect
 	github.com/gofrs/flock v0.13.2 // indirect
