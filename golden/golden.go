@@ -35,6 +35,7 @@ type Options struct {
 	Hooks     []HookLine          // hook events that a scenario logs
 	Title     string              // the first line; "" means Title
 	Full      bool                // fold no text
+	System    bool                // write the texts of system messages that stand in a history
 	// Foreign says that a program of somebody else's had the session: it answers
 	// its calls itself, so they have no verdict, and what a user says to it in
 	// between is no reminder of ours.

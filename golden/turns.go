@@ -126,7 +126,7 @@ func (r *runWriter) message(m runtime.Message) {
 		event = VisibleLine(string(m.Role))
 	}
 	switch {
-	case m.Role == runtime.RoleSystem:
+	case m.Role == runtime.RoleSystem && !r.options.System:
 		r.line(r.depth, event)
 		return
 	case m.Role == runtime.RoleTool:

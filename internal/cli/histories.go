@@ -15,12 +15,17 @@ import (
 )
 
 // historyPath is the file that an argument of a reading command names: a path,
-// or a name in the transcripts folder.
+// or a name in the transcripts folder. A file or a folder of that very name is
+// meant where the transcripts folder has none.
 func (a *app) historyPath(arg string) string {
 	if isPath(arg) || filepath.Ext(arg) != "" && !strings.HasSuffix(arg, ".") && exists(arg) {
 		return arg
 	}
-	return filepath.Join(a.dir, "transcripts", strings.TrimSuffix(arg, ".jsonl")+".jsonl")
+	named := filepath.Join(a.dir, "transcripts", strings.TrimSuffix(arg, ".jsonl")+".jsonl")
+	if !exists(named) && exists(arg) {
+		return arg
+	}
+	return named
 }
 
 // readHistories gives the sessions of the file that an argument names. Where

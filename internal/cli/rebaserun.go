@@ -209,6 +209,7 @@ func rebaseText(plan *scenarios.Rebase, dry bool) string {
 	b.WriteString(changesText(plan.Changes, "  "))
 	if plan.RewritesGolden() {
 		fmt.Fprintf(&b, "  %s %s anew%s\n", did, plan.Golden, diffSize(plan.Diff))
+		b.WriteString(diffLines(plan.Diff, "    "))
 	}
 	return b.String()
 }
@@ -234,12 +235,10 @@ func changesText(changes []record.Change, indent string) string {
 // diffSize is how large the diff of a golden history is.
 func diffSize(diff string) string {
 	removed, added := 0, 0
-	for _, line := range strings.Split(diff, "\n") {
-		switch {
-		case strings.HasPrefix(line, "---"), strings.HasPrefix(line, "+++"):
-		case strings.HasPrefix(line, "-"):
+	for _, line := range changedOf(diff) {
+		if line[0] == '-' {
 			removed++
-		case strings.HasPrefix(line, "+"):
+		} else {
 			added++
 		}
 	}
@@ -247,6 +246,33 @@ func diffSize(diff string) string {
 		return ""
 	}
 	return fmt.Sprintf(": -%d +%d lines", removed, added)
+}
+
+// diffLines shows what a golden history has now and had before, since it may
+// have been changed by hand and would be lost unseen.
+func diffLines(diff, indent string) string {
+	var b strings.Builder
+	lines := changedOf(diff)
+	for _, line := range lines[:min(len(lines), maxChanges)] {
+		b.WriteString(indent + line + "\n")
+	}
+	if more := len(lines) - maxChanges; more > 0 {
+		fmt.Fprintf(&b, "%s… %s\n", indent, plural(more, "more line"))
+	}
+	return b.String()
+}
+
+// changedOf returns the lines of a unified diff that were removed or added.
+func changedOf(diff string) []string {
+	var lines []string
+	for _, line := range strings.Split(diff, "\n") {
+		switch {
+		case strings.HasPrefix(line, "--- "), strings.HasPrefix(line, "+++ "):
+		case strings.HasPrefix(line, "-"), strings.HasPrefix(line, "+"):
+			lines = append(lines, line)
+		}
+	}
+	return lines
 }
 
 // changedLines counts the lines of after that before has not, and all of after.

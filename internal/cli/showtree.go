@@ -38,7 +38,7 @@ func (s *showTree) end() error { return nil }
 
 // tree writes one session, or the part of it that --agent names.
 func (s *showTree) tree(out io.Writer, h *transcripts.History, roots []*runtime.Run) error {
-	options := golden.Options{Title: title(h), Full: s.options.full, Notes: usageNotes, Foreign: h.Foreign()}
+	options := golden.Options{Title: title(h), Full: s.options.full, System: true, Notes: usageNotes, Foreign: h.Foreign()}
 	if err := golden.WriteAll(out, roots, options); err != nil {
 		return err
 	}
