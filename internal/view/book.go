@@ -213,9 +213,10 @@ func (b *Book) index(inFile bool) Index {
 			l.Turns += a.Turns
 		}
 		for _, f := range s.model.Findings {
-			if f.Severity == record.SeverityError {
+			switch f.Severity {
+			case record.SeverityError:
 				l.Errors++
-			} else {
+			case record.SeverityWarning:
 				l.Warnings++
 			}
 		}

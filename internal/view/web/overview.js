@@ -33,8 +33,8 @@ function facts(session) {
     peak = Math.max(peak, agent.peak);
     estimated ||= agent.estimated ?? false;
   }
-  const errors = (session.findings ?? []).filter((finding) => finding.severity === "error").length;
-  const others = (session.findings?.length ?? 0) - errors;
+  const weighing = (severity) => (session.findings ?? []).filter((finding) => finding.severity === severity).length;
+  const errors = weighing("error"), warnings = weighing("warning"), notices = weighing("notice");
   const fact = (value, name, kind = "") => make("div", { className: `fact ${kind}` }, make("dd", {}, value), make("dt", {}, name));
   return make("dl", { className: "facts" },
     fact(number(session.agents.length), session.agents.length === 1 ? "agent" : "agents"),
@@ -45,7 +45,8 @@ function facts(session) {
     fact(output ? short(output) : "not known", "tokens out"),
     fact((estimated ? "≈ " : "") + short(peak), "largest context"),
     fact(number(errors), errors === 1 ? "error" : "errors", errors ? "error" : ""),
-    fact(number(others), others === 1 ? "warning" : "warnings", others ? "warning" : ""));
+    fact(number(warnings), warnings === 1 ? "warning" : "warnings", warnings ? "warning" : ""),
+    notices ? fact(number(notices), notices === 1 ? "notice" : "notices") : null);
 }
 
 function card(name, about, ...children) {
