@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 	"github.com/tapetree/tapetree/golden"
@@ -49,9 +50,10 @@ type app struct {
 	quiet bool
 	color string
 
-	ran    bool             // a command's own function was reached
-	redact *record.Redactor // see secrets
-	screen *console         // stderr while a session runs; nil at other times
+	ran        bool             // a command's own function was reached
+	redact     *record.Redactor // see secrets
+	redactOnce sync.Once
+	screen     *console // stderr while a session runs; nil at other times
 }
 
 // finish says what went wrong, in one line, and returns the exit code.

@@ -24,6 +24,14 @@ type screenOf struct {
 
 	mu    sync.Mutex
 	shown bytes.Buffer
+	ended chan struct{} // all that was shown has been read
+}
+
+// Wait waits for the end of the program and of what it showed.
+func (s *screenOf) Wait() error {
+	err := s.Cmd.Wait()
+	<-s.ended
+	return err
 }
 
 // onTerminal starts tapetree with a terminal as its stdin and stdout.
@@ -39,7 +47,7 @@ func onTerminal(t *testing.T, dir string, args ...string) *screenOf {
 	assert.NilError(t, err)
 	terminal, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|syscall.O_NOCTTY, 0)
 	assert.NilError(t, err)
-	s := &screenOf{Cmd: exec.Command("tapetree", args...), keys: master}
+	s := &screenOf{Cmd: exec.Command("tapetree", args...), keys: master, ended: make(chan struct{})}
 	s.Dir, s.Env = dir, []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "TMPDIR=" + t.TempDir(), "TERM=xterm"}
 	s.Stdin, s.Stdout, s.Stderr = terminal, terminal, terminal
 	s.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
@@ -47,6 +55,7 @@ func onTerminal(t *testing.T, dir string, args ...string) *screenOf {
 	assert.Assert(t, term.IsTerminal(int(terminal.Fd())))
 	_ = terminal.Close() // the child has it
 	go func() {
+		defer close(s.ended) // the terminal gives an error once nobody has it open
 		buffer := make([]byte, 4096)
 		for {
 			n, err := master.Read(buffer)

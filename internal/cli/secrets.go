@@ -11,9 +11,9 @@ import (
 // secrets knows the secrets of the environment, which no server, model or tool
 // gets back onto the terminal.
 func (a *app) secrets() *record.Redactor {
-	if a.redact == nil {
+	a.redactOnce.Do(func() { // several files are read at once
 		a.redact = record.NewRedactor(append(os.Environ(), "OPENAI_API_KEY="+a.env("OPENAI_API_KEY")))
-	}
+	})
 	return a.redact
 }
 
