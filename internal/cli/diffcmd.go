@@ -45,7 +45,8 @@ what only the child saw, and what reached the parent otherwise.
 
 NAME stands for transcripts/NAME.jsonl below --dir; a path is a path, also of
 another program's history (docs/import.md lists the formats). docs/diff.md explains
-the output. Exit code: 0 equal, 1 different, 2 bad input.`,
+the output. Exit code: 0 equal, 1 different, 2 bad input, 3 no such
+transcript.`,
 		Example: `  tapetree diff before.jsonl after.jsonl
   tapetree diff --stat before after                   one line for each agent
   tapetree diff --volatile dates,uuids before after   pass over what changes anyway

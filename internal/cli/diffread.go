@@ -34,7 +34,7 @@ func (a *app) compare(ctx context.Context, left, right string, o diff.Options) (
 	var parts []string
 	for h, err := range a.readLean(ctx, left) {
 		if err != nil {
-			return nil, badRead(err)
+			return nil, err
 		}
 		a.readWarnings(h)
 		h.Walk(func(r *runtime.Run) { known[runtime.Path(strings.Clone(string(r.Agent)))] = true })
@@ -51,7 +51,7 @@ func (a *app) compare(ctx context.Context, left, right string, o diff.Options) (
 	n := 0
 	for h, err := range a.readLean(ctx, right) {
 		if err != nil {
-			return nil, badRead(err)
+			return nil, err
 		}
 		a.readWarnings(h)
 		h.Walk(func(r *runtime.Run) { known[runtime.Path(strings.Clone(string(r.Agent)))] = true })
@@ -97,7 +97,7 @@ func finishDiff(again iter.Seq2[*transcripts.History, error], pairs []*diff.Unfi
 		i := 0
 		for h, err := range again {
 			if err != nil {
-				return nil, badRead(err)
+				return nil, err
 			}
 			if i < len(pairs) && pairs[i] != nil {
 				pairs[i].Fill(h, nil)
@@ -124,7 +124,7 @@ func (a *app) delegations(ctx context.Context, file string, o diff.Options) ([]*
 	var list []*diff.Delegations
 	for h, err := range a.readLean(ctx, file) {
 		if err != nil {
-			return nil, badRead(err)
+			return nil, err
 		}
 		a.readWarnings(h)
 		h.Walk(func(r *runtime.Run) { known[runtime.Path(strings.Clone(string(r.Agent)))] = true })
@@ -135,10 +135,6 @@ func (a *app) delegations(ctx context.Context, file string, o diff.Options) ([]*
 	}
 	return list, nil
 }
-
-// badRead is the error of a file that cannot be read: bad input, whatever is
-// wrong with it.
-func badRead(err error) error { return badInput("%w", err) }
 
 // readWarnings says what of a file could not be read.
 func (a *app) readWarnings(h *transcripts.History) {

@@ -2,13 +2,10 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"net"
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/tapetree/tapetree/internal/agentcmd"
@@ -188,18 +185,12 @@ func (e *endedSessions) code() int {
 	return code
 }
 
-// shutdownGrace is how long requests may be under way when a server ends.
-const shutdownGrace = 10 * time.Second
-
 // runServer serves until it is interrupted, and says where. key is what clients
 // are to take for a key; "" leaves them theirs.
 func (a *app) runServer(ctx context.Context, address string, sessions proxy.Sessions, key string) error {
-	server, err := proxy.Listen(address, sessions, proxy.ServerOptions{})
+	server, err := listen("--listen", address, sessions, proxy.ServerOptions{})
 	if err != nil {
-		if _, _, wrong := net.SplitHostPort(address); wrong != nil {
-			return usagef("--listen: %v", err)
-		}
-		return &exitError{exitCannotRun, fmt.Errorf("listen at %s: %w", address, err)}
+		return err
 	}
 	ctx, stop := a.interruptible(ctx, "ending: requests under way are finished (again to quit at once)")
 	defer stop()
@@ -211,17 +202,5 @@ func (a *app) runServer(ctx context.Context, address string, sessions proxy.Sess
 	for _, line := range lines {
 		a.say("  export %s", line)
 	}
-	select {
-	case <-ctx.Done():
-	case <-server.Done():
-	}
-	over, cut := context.WithTimeout(context.Background(), shutdownGrace)
-	defer cut()
-	if err := server.Shutdown(over); err != nil && !errors.Is(err, context.DeadlineExceeded) {
-		return &exitError{exitCannotRun, fmt.Errorf("end the server: %w", err)}
-	}
-	if err := server.Err(); err != nil {
-		return &exitError{exitCannotRun, fmt.Errorf("serve at %s: %w", server.URL(), err)}
-	}
-	return nil
+	return untilEnded(ctx, server)
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"strings"
 	"time"
 
@@ -176,12 +175,9 @@ func (a *app) sayPassedOver(list []string) {
 
 // servePage serves until it is interrupted, and says where.
 func (a *app) servePage(ctx context.Context, address string, book *view.Book) error {
-	server, err := proxy.Listen(address, view.NewHandler(book), proxy.ServerOptions{MaxHeader: 16 << 10, MaxBody: 1, Head: pageHeadTime})
+	server, err := listen("--addr", address, view.NewHandler(book), proxy.ServerOptions{MaxHeader: 16 << 10, MaxBody: 1, Head: pageHeadTime})
 	if err != nil {
-		if _, _, wrong := net.SplitHostPort(address); wrong != nil {
-			return usagef("--addr: %v", err)
-		}
-		return &exitError{exitCannotRun, fmt.Errorf("listen at %s: %w", address, err)}
+		return err
 	}
 	ctx, stop := a.interruptible(ctx, "ending")
 	defer stop()
@@ -190,17 +186,5 @@ func (a *app) servePage(ctx context.Context, address string, book *view.Book) er
 		a.say("warning: whoever reaches this address can read the histories; 127.0.0.1 keeps them on this machine")
 	}
 	a.say("Ctrl-C ends it")
-	select {
-	case <-ctx.Done():
-	case <-server.Done():
-	}
-	over, cut := context.WithTimeout(context.Background(), shutdownGrace)
-	defer cut()
-	if err := server.Shutdown(over); err != nil && !errors.Is(err, context.DeadlineExceeded) {
-		return &exitError{exitCannotRun, fmt.Errorf("end the server: %w", err)}
-	}
-	if err := server.Err(); err != nil {
-		return &exitError{exitCannotRun, fmt.Errorf("serve at %s: %w", server.URL(), err)}
-	}
-	return nil
+	return untilEnded(ctx, server)
 }
